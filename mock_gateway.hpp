@@ -1408,7 +1408,7 @@ struct Access;
 }  // namespace detail
 
 /// The result of a wait with a timeout: true if the condition was met in time. Prints itself, so that a failed
-/// REQUIRE(wait) says what was missing.
+/// REQUIRE(wait) shows the missing part.
 class [[nodiscard]] Wait {
  public:
   /// Whether the condition was met in time.
@@ -1503,7 +1503,7 @@ class ManualClock : public Clock {
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
   /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first, without those that have no deadline.
+  /// The pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 
@@ -4598,7 +4598,7 @@ class NoteSource {
   NoteSource(const NoteSource&) = delete;
   NoteSource& operator=(const NoteSource&) = delete;
 
-  /// Returns the notes on the failed test; the text is empty if there are none.
+  /// Returns the notes on the failed test; the text is empty without notes.
   virtual TestNotes take_notes() = 0;
   /// Discards the notes so far, because no test failed.
   virtual void pass_over_notes() = 0;
@@ -4761,7 +4761,7 @@ inline constexpr std::string_view hex_digits = "0123456789abcdef";
 /// The value of a hexadecimal digit, or -1.
 int hex_value(char digit);
 
-/// The value of the two hexadecimal digits at `offset`, or -1 if there are none.
+/// The value of the two hexadecimal digits at `offset`, or -1 without two digits.
 int hex_byte(std::string_view text, std::size_t offset);
 
 /// `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
@@ -4952,8 +4952,8 @@ class Budget {
 
 using Numbers = std::vector<std::size_t>;
 
-/// The operation of a state: match a character of a set, branch, jump, assert the begin or end of the text, look ahead
-/// for what it contains (`not_ahead`: negated), or accept.
+/// The operation of a state. `set` reads a character, `split` branches, `begin` and `end` test the position in the
+/// text, `ahead` and `not_ahead` are lookaheads, `match` accepts.
 enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {
@@ -4995,7 +4995,7 @@ namespace json_pointer {
 std::string token(std::string_view name);
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
 std::optional<std::string> name_of(std::string_view token);
-/// The member or element with that name; null if there is none.
+/// The member or element with that name, or null.
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
@@ -6824,10 +6824,10 @@ std::string sentence_text(Random& random);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number; a tool call if
-/// tool_choice demands one; JSON if response_format does; reasoning first if thinking is on. Throws RequestError (400,
-/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` also
-/// ends the work on schemas with that error; null: only the work limit does.
+/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number. Adds reasoning
+/// if thinking is on. Makes tool calls or JSON if tool_choice or response_format demand them. Throws RequestError (400,
+/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` ends
+/// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
 /// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order
@@ -6863,8 +6863,8 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
-/// grows with the number of shared words, in any order and case: 1 for the same words, at least 0.8 for four of five,
-/// about 0 for none. Token numbers in the input count as words.
+/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
+/// five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
 /// The number of tokens in all inputs.
@@ -6924,7 +6924,7 @@ struct Format {
   std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema requires; null if there is none, or it constrains nothing.
+/// The format that a schema requires; null without one, or if it constrains nothing.
 const Format* format_of(const Json& schema);
 
 /// Bits of a set of types. "number" means integers and fractions.
@@ -6943,7 +6943,7 @@ enum TypeBit : unsigned {
 const Json* keyword(const Json& schema, std::string_view name);
 /// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// The subschema for an array item; null if there is none.
+/// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
 /// Information about a subschema.
@@ -7885,7 +7885,7 @@ class AnswerLog {
   /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// What was sent so far, with unmasked keys.
+  /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
   /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
@@ -8135,7 +8135,7 @@ struct DeliveryProgress {
   /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
   /// read.
   mutable std::mutex handover;
-  /// What was sent of the answer; null unless it is recorded.
+  /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
   /// Only for the connection's thread.
@@ -8374,7 +8374,7 @@ class Delivery {
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
-  /// Sends what is possible now. Empty: call again when the outlet is ready.
+  /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
   /// Whether fault number `fault` of the plan has been triggered.
@@ -8490,7 +8490,7 @@ class Delivery {
   /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
   Outlet::Look go_one_on();
   void perform(const Step& step);
-  /// Adds a step: after those that the current step added before, and before all others.
+  /// Adds a step after the steps that the current one already added, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
@@ -8725,7 +8725,7 @@ void reset(int socket);
 /// Sends RST now, where the system can. The descriptor stays valid until reset() closes it.
 void send_reset(int socket);
 
-/// Stops the system from growing the receive buffer beyond what it has offered the peer.
+/// Stops the system from growing the receive buffer beyond the window already offered to the peer.
 void stop_buffer_growth(int socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
@@ -9348,7 +9348,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Only the accepting thread uses this, between two accepts, and never blocks for them.
 class TurnedAway {
  public:
-  /// Reads what has arrived of a request, without waiting for more, and answers it. Throws nothing.
+  /// Reads the available part of a request without waiting, and answers it. Throws nothing.
   using Answer = std::function<void(Connection& connection, const std::string& why)>;
 
   explicit TurnedAway(Answer answer) : answer_(std::move(answer)) {}
@@ -9359,7 +9359,7 @@ class TurnedAway {
   /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
   /// or time is up.
   void attend();
-  /// Closes one answered connection. Returns false if there is none.
+  /// Closes one answered connection. Returns false without one.
   bool close_answered();
   /// Answers those without an answer, then closes all.
   void close_all();
@@ -9469,7 +9469,7 @@ class Acceptor {
   };
 
   /// Takes ownership of the listener. `serve` puts connections it cannot serve into `turned_away`, which must outlive
-  /// the acceptor. The destructor closes those that remain. Throws GatewayError if it cannot start.
+  /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
@@ -9551,8 +9551,8 @@ class Poller {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves those that
-/// are ready. Before a client or test code blocks the leader, another thread takes over as leader.
+/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves the
+/// ready ones. Before a client or test code blocks the leader, another thread takes over as leader.
 class Reactor final : private Relief {
  public:
   /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
@@ -9620,7 +9620,7 @@ class Reactor final : private Relief {
   bool wait_for_events();
   /// Schedules a parked session.
   void wake(Session& session) noexcept;
-  /// Takes ownership of a woken session, or of one whose timer is due; null if there is none.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
@@ -9629,7 +9629,7 @@ class Reactor final : private Relief {
   void end(Session& session);
   /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
-  /// Becomes the leader if there is none and a session is watched.
+  /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
   /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
@@ -12031,7 +12031,7 @@ class ClockState {
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// How late it is for something that was due at that time.
+  /// The lateness of something due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether waits are ended by another thread rather than by the passage of time.
@@ -13068,7 +13068,7 @@ MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
 MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // replace those that it covers
+  Numbers borders;  // replace the covered ones
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
@@ -19677,7 +19677,7 @@ class Maker {
 
   // -- Applicable subschemas
 
-  /// Adds a subschema and those that it applies to the same value.
+  /// Adds a subschema and the subschemas that it applies to the same value.
   void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
@@ -22825,7 +22825,7 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// The offset after the first byte of the first multibyte character; 0 if there is none.
+/// The offset after the first byte of the first multibyte character; 0 without one.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -24296,7 +24296,7 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_tri
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Duration patience) {
-  // Keeps the buffer bounded if a client pipelines requests without end.
+  // Keeps the buffer bounded if a client pipelines an unlimited number of requests.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
@@ -25840,7 +25840,7 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
 
-// Listening and "cannot listen on …"; stopping, and reporting what it waits for; connections without a descriptor or
+// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
 // thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {

@@ -8,10 +8,10 @@
 
 namespace mock_gateway::detail {
 
-/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number; a tool call if
-/// tool_choice demands one; JSON if response_format does; reasoning first if thinking is on. Throws RequestError (400,
-/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` also
-/// ends the work on schemas with that error; null: only the work limit does.
+/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number. Adds reasoning
+/// if thinking is on. Makes tool calls or JSON if tool_choice or response_format demand them. Throws RequestError (400,
+/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` ends
+/// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
 /// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order

@@ -12,8 +12,8 @@
 namespace mock_gateway::detail {
 
 /// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
-/// grows with the number of shared words, in any order and case: 1 for the same words, at least 0.8 for four of five,
-/// about 0 for none. Token numbers in the input count as words.
+/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
+/// five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
 /// The number of tokens in all inputs.

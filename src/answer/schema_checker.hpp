@@ -36,7 +36,7 @@ struct Format {
   std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema requires; null if there is none, or it constrains nothing.
+/// The format that a schema requires; null without one, or if it constrains nothing.
 const Format* format_of(const Json& schema);
 
 /// Bits of a set of types. "number" means integers and fractions.
@@ -55,7 +55,7 @@ enum TypeBit : unsigned {
 const Json* keyword(const Json& schema, std::string_view name);
 /// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// The subschema for an array item; null if there is none.
+/// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
 /// Information about a subschema.

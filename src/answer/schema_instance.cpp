@@ -80,7 +80,7 @@ class Maker {
 
   // -- Applicable subschemas
 
-  /// Adds a subschema and those that it applies to the same value.
+  /// Adds a subschema and the subschemas that it applies to the same value.
   void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);

@@ -83,7 +83,7 @@ class ManualClock : public Clock {
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
   /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first, without those that have no deadline.
+  /// The pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 

@@ -15,7 +15,7 @@ namespace json_pointer {
 std::string token(std::string_view name);
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
 std::optional<std::string> name_of(std::string_view token);
-/// The member or element with that name; null if there is none.
+/// The member or element with that name, or null.
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer

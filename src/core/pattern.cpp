@@ -35,7 +35,7 @@ Numbers inverse(Numbers set) {
 void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // replace those that it covers
+  Numbers borders;  // replace the covered ones
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());

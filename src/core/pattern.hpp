@@ -71,8 +71,8 @@ class Budget {
 
 using Numbers = std::vector<std::size_t>;
 
-/// The operation of a state: match a character of a set, branch, jump, assert the begin or end of the text, look ahead
-/// for what it contains (`not_ahead`: negated), or accept.
+/// The operation of a state. `set` reads a character, `split` branches, `begin` and `end` test the position in the
+/// text, `ahead` and `not_ahead` are lookaheads, `match` accepts.
 enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {

@@ -56,7 +56,7 @@ class NoteSource {
   NoteSource(const NoteSource&) = delete;
   NoteSource& operator=(const NoteSource&) = delete;
 
-  /// Returns the notes on the failed test; the text is empty if there are none.
+  /// Returns the notes on the failed test; the text is empty without notes.
   virtual TestNotes take_notes() = 0;
   /// Discards the notes so far, because no test failed.
   virtual void pass_over_notes() = 0;

@@ -77,7 +77,7 @@ inline constexpr std::string_view hex_digits = "0123456789abcdef";
 /// The value of a hexadecimal digit, or -1.
 int hex_value(char digit);
 
-/// The value of the two hexadecimal digits at `offset`, or -1 if there are none.
+/// The value of the two hexadecimal digits at `offset`, or -1 without two digits.
 int hex_byte(std::string_view text, std::size_t offset);
 
 /// `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.

@@ -81,7 +81,7 @@ class AnswerLog {
   /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// What was sent so far, with unmasked keys.
+  /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
   /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;

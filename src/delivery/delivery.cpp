@@ -17,7 +17,7 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// The offset after the first byte of the first multibyte character; 0 if there is none.
+/// The offset after the first byte of the first multibyte character; 0 without one.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);

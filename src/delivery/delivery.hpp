@@ -63,7 +63,7 @@ class Delivery {
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
-  /// Sends what is possible now. Empty: call again when the outlet is ready.
+  /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
   /// Whether fault number `fault` of the plan has been triggered.
@@ -179,7 +179,7 @@ class Delivery {
   /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
   Outlet::Look go_one_on();
   void perform(const Step& step);
-  /// Adds a step: after those that the current step added before, and before all others.
+  /// Adds a step after the steps that the current one already added, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);

@@ -44,7 +44,7 @@ struct DeliveryProgress {
   /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
   /// read.
   mutable std::mutex handover;
-  /// What was sent of the answer; null unless it is recorded.
+  /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
   /// Only for the connection's thread.

@@ -27,7 +27,7 @@ class Acceptor {
   };
 
   /// Takes ownership of the listener. `serve` puts connections it cannot serve into `turned_away`, which must outlive
-  /// the acceptor. The destructor closes those that remain. Throws GatewayError if it cannot start.
+  /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;

@@ -74,7 +74,7 @@ std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::stea
 }
 
 std::optional<Connection::Arrival> Connection::receive(Duration patience) {
-  // Keeps the buffer bounded if a client pipelines requests without end.
+  // Keeps the buffer bounded if a client pipelines an unlimited number of requests.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;

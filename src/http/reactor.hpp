@@ -18,8 +18,8 @@
 
 namespace mock_gateway::detail {
 
-/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves those that
-/// are ready. Before a client or test code blocks the leader, another thread takes over as leader.
+/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves the
+/// ready ones. Before a client or test code blocks the leader, another thread takes over as leader.
 class Reactor final : private Relief {
  public:
   /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
@@ -87,7 +87,7 @@ class Reactor final : private Relief {
   bool wait_for_events();
   /// Schedules a parked session.
   void wake(Session& session) noexcept;
-  /// Takes ownership of a woken session, or of one whose timer is due; null if there is none.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
@@ -96,7 +96,7 @@ class Reactor final : private Relief {
   void end(Session& session);
   /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
-  /// Becomes the leader if there is none and a session is watched.
+  /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
   /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must

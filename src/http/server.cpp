@@ -1,4 +1,4 @@
-// Listening and "cannot listen on …"; stopping, and reporting what it waits for; connections without a descriptor or
+// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
 // thread.
 
 #include "server.hpp"

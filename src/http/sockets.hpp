@@ -79,7 +79,7 @@ void reset(int socket);
 /// Sends RST now, where the system can. The descriptor stays valid until reset() closes it.
 void send_reset(int socket);
 
-/// Stops the system from growing the receive buffer beyond what it has offered the peer.
+/// Stops the system from growing the receive buffer beyond the window already offered to the peer.
 void stop_buffer_growth(int socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.

@@ -17,7 +17,7 @@ namespace mock_gateway::detail {
 /// Only the accepting thread uses this, between two accepts, and never blocks for them.
 class TurnedAway {
  public:
-  /// Reads what has arrived of a request, without waiting for more, and answers it. Throws nothing.
+  /// Reads the available part of a request without waiting, and answers it. Throws nothing.
   using Answer = std::function<void(Connection& connection, const std::string& why)>;
 
   explicit TurnedAway(Answer answer) : answer_(std::move(answer)) {}
@@ -28,7 +28,7 @@ class TurnedAway {
   /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
   /// or time is up.
   void attend();
-  /// Closes one answered connection. Returns false if there is none.
+  /// Closes one answered connection. Returns false without one.
   bool close_answered();
   /// Answers those without an answer, then closes all.
   void close_all();
