@@ -1408,7 +1408,7 @@ struct Access;
 }  // namespace detail
 
 /// The result of a wait with a timeout: true if the condition was met in time. Prints itself, so that a failed
-/// REQUIRE(wait) shows the missing part.
+/// REQUIRE(wait) shows the condition and its progress.
 class [[nodiscard]] Wait {
  public:
   /// Whether the condition was met in time.
