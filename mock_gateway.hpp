@@ -1,7 +1,7 @@
-// mock_gateway: a test double of an OpenAI-compatible model gateway, in one header.
+// mock_gateway: a test double of an OpenAI-compatible model gateway in a single header.
 //
-// Script what the gateway says, run the client against a real socket, verify what the client did. A complete test,
-// which examples/first_test.cpp has as well:
+// Script the replies, run the client against a real socket, verify its requests. A complete test, also in
+// examples/first_test.cpp:
 //
 //     #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 //     #define MOCK_GATEWAY_ADAPTER_DOCTEST
@@ -34,16 +34,16 @@
 //       CHECK(gateway.review());  // and the client did nothing wrong
 //     }
 //
-// What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
-// tells: journal, verify(), review(); then keys, options and what is rare.
+// Order of the declarations: Gateway, stubs, matchers, replies and faults; journal, verify() and review(); keys,
+// options and rarely used parts. Setters throw GatewayError for invalid arguments.
 //
-// Including this file declares the interface. Exactly one .cpp file of the program defines MOCK_GATEWAY_IMPLEMENTATION
-// before it includes this file, and so compiles the library:
+// Including this file only declares the interface. Exactly one .cpp file of the program defines
+// MOCK_GATEWAY_IMPLEMENTATION before the include, and compiles the library:
 //
 //     #define MOCK_GATEWAY_IMPLEMENTATION
 //     #include "mock_gateway.hpp"
 //
-// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets.
+// Limits: plain HTTP only; listens on loopback by default; POSIX sockets.
 //
 // Copyright (c) 2026 the mock_gateway authors
 // SPDX-License-Identifier: MIT
@@ -84,11 +84,10 @@
 #error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
 #endif
 
-// Including the header declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
-// before it includes the header, and so compiles the library. MOCK_GATEWAY_HEADER_ONLY, 0 unless set: 1 makes every
-// function inline, and each file that makes a gateway compiles the whole library, which takes seconds. Set it for all
-// files of the program or for none. MOCK_GATEWAY_COMPILED is set by CMake's and pkg-config's compiled library, which
-// brings the implementation.
+// Including the header only declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before including it, and compiles the library. MOCK_GATEWAY_HEADER_ONLY (default 0): 1 makes every function inline,
+// so that each file that makes a gateway compiles the whole library, which takes seconds. Use the same value in all
+// files. CMake's and pkg-config's compiled library sets MOCK_GATEWAY_COMPILED and contains the implementation.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
 #define MOCK_GATEWAY_HEADER_ONLY 0
 #endif
@@ -109,7 +108,7 @@
 
 // ---- core/json.hpp --------------------------------------------------------------------------------------------------
 
-// The type of JSON.
+// The JSON type.
 
 #if NLOHMANN_JSON_VERSION_MAJOR < 3 || (NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR < 11)
 #error "mock_gateway needs nlohmann/json 3.11 or newer: install one, or let CMake fetch it"
@@ -117,7 +116,7 @@
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// JSON as the gateway reads and writes it: keys keep their order, initializer lists work, and nlohmann::json converts.
+/// JSON of the gateway. Keys keep their order, initializer lists work, and nlohmann::json converts.
 using Json = nlohmann::ordered_json;
 
 }}  // namespace mock_gateway
@@ -126,8 +125,8 @@ using Json = nlohmann::ordered_json;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Where in the test something was scripted. A type of its own, because std::source_location exists only from
-/// C++20 on, and files of both standards may share one program.
+/// A position in the test's source. std::source_location needs C++20, and files with both standards may share a
+/// program.
 struct SourceLocation {
   const char* file = "";
   int line = 0;
@@ -135,7 +134,7 @@ struct SourceLocation {
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return SourceLocation{file, line};
   }
-  /// "agent_test.cpp:41", the folder left out; empty when unknown.
+  /// "agent_test.cpp:41", without the folder; empty if unknown.
   std::string to_string() const;
 };
 
@@ -143,40 +142,39 @@ struct SourceLocation {
 
 // ---- core/duration.hpp ----------------------------------------------------------------------------------------------
 
-// The types of durations and moments.
+// The types of durations and times.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Every duration of the library; std::chrono literals (2s, 20ms) convert.
+/// All durations of the library; std::chrono literals (2s, 20ms) convert.
 using Duration = std::chrono::nanoseconds;
-/// A moment on a gateway's clock: time since the Unix epoch.
+/// A time on a gateway's clock, since the Unix epoch.
 using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 }}  // namespace mock_gateway
 
 // ---- core/shared.hpp ------------------------------------------------------------------------------------------------
 
-// What copies of a value share, and what is left where one was moved from.
+// Copy-on-write values, and pointers that survive a move.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What std::make_shared does, for half of what a user compiles for each type: 25 functions in place of 56. The price
-/// is a second allocation.
+/// Like std::make_shared, but with half the compile time per type: 25 functions instead of 56. Costs a second
+/// allocation.
 template <class T, class... Arguments>
 std::shared_ptr<T> share(Arguments&&... arguments) {
   return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));
 }
 
-/// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
-/// say: a value as newly made, or GatewayError.
+/// A copy-on-write value. After a move, T::moved_from() defines its value: a new one, or GatewayError.
 template <class T>
 class Shared {
  public:
-  Shared() = default;  // as if it was moved from
+  Shared() = default;  // as if moved from
   explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
   const T* operator->() const { return &**this; }
-  /// For a change that copies do not see.
+  /// Access for modification that copies do not see.
   T& own() {
     if (!shared_ || shared_.use_count() > 1) shared_ = share<T>(**this);
     return *shared_;
@@ -186,7 +184,7 @@ class Shared {
   std::shared_ptr<T> shared_;
 };
 
-/// A pointer that stays in what is moved from: a handle remains one, and a value what it was made.
+/// A shared_ptr whose moved-from state still points to the object, so that a moved-from handle stays valid.
 template <class T>
 class Lasting : public std::shared_ptr<T> {
  public:
@@ -200,8 +198,7 @@ class Lasting : public std::shared_ptr<T> {
 
 // ---- core/forward.hpp -----------------------------------------------------------------------------------------------
 
-// Public names before they are defined, since a reader meets the types in the order of their weight; the type of
-// functions that make replies.
+// Forward declarations of public types, because the header orders them by importance; the type of reply functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -258,8 +255,8 @@ class Trigger;
 class Verification;
 class Wait;
 
-/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
-/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
+/// Makes a reply for a request. Runs on connections' threads, for several requests concurrently. An exception becomes a
+/// 500 reply and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 }}  // namespace mock_gateway
@@ -269,12 +266,12 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// The implementation defines this. A linker that misses it prints the name, which says what to do. mold prints missing
-/// names in the order of a hash, which puts this one among the first.
+/// Defined in the implementation. If it is missing, the linker prints this name, which says what to do. mold sorts
+/// missing names by hash; this one is among the first.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
-/// The type of a parameter that is never passed: its default makes the calling file refer to the implementation.
+/// The type of a parameter that is never passed: its default makes the calling file reference the implementation.
 using Implementation = void (*)();
 
 }}}  // namespace mock_gateway::detail
@@ -1410,13 +1407,13 @@ struct Access;
 
 }  // namespace detail
 
-/// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
-/// failed REQUIRE(wait) says what was missing.
+/// The result of a wait with a timeout: true if the condition was met in time. Prints itself, so that a failed
+/// REQUIRE(wait) shows the condition and its progress.
 class [[nodiscard]] Wait {
  public:
-  /// Whether what was waited for came true in time.
+  /// Whether the condition was met in time.
   explicit operator bool() const { return fulfilled_; }
-  /// What was waited for, and how far it had come when the wait ended.
+  /// The condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
 
  private:
@@ -1443,11 +1440,11 @@ class GateState;
 
 }  // namespace detail
 
-/// The clock by which a gateway does everything scripted: pace, holds, stalls, rate limit windows, `created`, the
-/// journal's times. A handle: copies share one clock. Transport timeouts are always real.
+/// The clock of everything scripted: pace, holds, stalls, rate limit windows, `created`, the times in the journal. A
+/// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The moment that it shows: time since the Unix epoch.
+  /// The current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -1458,80 +1455,76 @@ class Clock {
   detail::Lasting<detail::ClockState> state_;
 };
 
-/// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
+/// Real time, which never goes backwards. The default of Options::clock.
 class RealClock : public Clock {
  public:
   RealClock();
 };
 
-/// Real time on which no scripted wait takes any: each exchange runs ahead on a time of its own, so that its record
-/// carries the times it would have had. A stall without end still waits.
+/// Real time, but scripted waits take no time: each exchange has its own time that runs ahead, and its record has the
+/// times it would have had. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
 };
 
-/// Time that moves only when the test moves it.
-///
-/// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
-/// exchange's record then says so, and the exchange waits no more on this clock or at a gate. verify() of each gateway
-/// that uses the clock reports it, and a sleep_for that ended so too.
+/// Time that only the test moves.
+/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
+/// gateway that uses the clock reports it, also for sleep_for.
 class ManualClock : public Clock {
  public:
-  /// Something that waits for a moment.
+  /// A pending wait.
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
-    /// The moment at which its wait is over.
+    /// When the wait ends.
     TimePoint deadline;
   };
 
-  /// 2024-01-01T00:00:00Z, so that `created` and HTTP dates can be compared literally.
+  /// 2024-01-01T00:00:00Z, so that tests can compare `created` and HTTP dates literally.
   static constexpr TimePoint default_start{std::chrono::seconds{1704067200}};
 
-  /// Shows `start` until it is moved. `guard` is in real time.
+  /// Starts at `start`. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
-  /// has happened; what takes longer than the guard is waited for no more. A client's sleep_for is only woken: what
-  /// the client then does is for the test to wait for, so advance one sleep at a time. A function of the test that a
-  /// gateway calls (on_exchange, a reply, a handler) may call it too: the exchange that called is not waited for.
-  /// Throws GatewayError when `step` is negative.
+  /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
+  /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
+  /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
+  /// advance; their own exchange is not waited for. Throws GatewayError if `step` is negative.
   void advance(Duration step);
-  /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
+  /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock: for the sleeper of the client under test. Returns after the guard, in real time, even if
-  /// nobody advances.
+  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
+  /// if the test does not advance.
   void sleep_for(Duration duration);
-  /// Waits in real time until `count` callers are inside sleep_for.
+  /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
-  /// Waits in real time until `count` waits of any kind are pending, sleepers included.
+  /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first; waits without end are not listed.
+  /// The pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 
-/// Holds an exchange at a point of its reply until the test lets it pass. A handle: copies share one gate.
-/// A held exchange passes by itself after `guard` of real time, and its record then says so; nothing holds it after
-/// that.
+/// Holds exchanges at a point of their replies until the test releases them. A handle: copies share one gate. After
+/// `guard` of real time a held exchange continues by itself. Its record then says so, and it is not held again.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
 
-  /// Waits in real time until `count` exchanges in all, one unless given, have reached the gate.
+  /// Waits in real time until `count` exchanges in all, by default one, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
-  /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
-  /// everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
-  /// that passes earlier is not counted. Reaching the gate alone means that those bytes were handed to the gateway's
-  /// kernel, where they stay while a client with a full receive buffer does not read. Where the system cannot tell what
-  /// has come there, the two are the same.
+  /// Waits in real time until the clients' kernels have received everything sent before the gate, for `count` exchanges
+  /// in all. Bytes kept back by Reply::one_write and split_write do not count, nor do exchanges that are released
+  /// earlier. Reaching the gate alone only means that the gateway's kernel has the bytes; they stay there while a
+  /// client with a full receive buffer does not read. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Lets one exchange pass: the one held longest, else the next to arrive.
+  /// Releases one exchange: the one held longest, or else the next to arrive.
   void release();
-  /// Lets everything pass, now and later.
+  /// Releases all exchanges, now and in the future.
   void open();
 
  private:
@@ -3570,33 +3563,33 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-/// A tool call that an assistant made.
+/// A tool call by an assistant.
 struct ToolCall {
   std::string id;
   std::string name;
-  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
+  /// JSON text as sent, perhaps invalid. For a custom tool, any text: its input.
   std::string arguments;
-  /// Whether it is the call of a custom tool.
+  /// Whether it calls a custom tool.
   bool custom = false;
 
-  /// The arguments parsed; null when they are not JSON.
+  /// The parsed arguments; null if they are not JSON.
   Json json() const;
 };
 
 /// An element of `messages`.
 struct Message {
-  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
+  /// `system`, `user` or `assistant`; also `tool` and `developer` if accepted.
   std::string role;
   /// The content as sent: a string, an array of parts, or null.
   Json content;
-  /// The name of its author; empty unless sent.
+  /// The author's name, or empty.
   std::string name;
-  /// The calls that an assistant made.
+  /// The tool calls of an assistant.
   std::vector<ToolCall> tool_calls;
-  /// The id of the call whose result a message of role tool is; empty for other roles.
+  /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
 
-  /// The content as one string: itself, or its text parts joined; empty for null.
+  /// The content as a string: itself, or its joined text parts; empty for null.
   std::string text() const;
 };
 
@@ -3604,45 +3597,45 @@ struct Message {
 struct Tool {
   std::string name;
   std::string description;
-  /// JSON Schema of the arguments; null when not given, and of a custom tool.
+  /// JSON Schema of the arguments; null if absent, and for custom tools.
   Json parameters;
-  /// False unless sent.
+  /// Default: false.
   bool strict = false;
-  /// Whether its type is `custom`, where that is accepted: its input is text.
+  /// Whether its type is `custom`, if accepted. Its input is text.
   bool custom = false;
 };
 
-/// Whether the model may call tools, or must: `tool_choice`.
+/// `tool_choice`: whether the model may or must call tools.
 struct ToolChoice {
   enum class Mode {
-    /// It calls none.
+    /// No calls.
     none,
-    /// `auto`: it may call any.
+    /// `auto`: any calls.
     automatic,
-    /// It must call one.
+    /// At least one call.
     required,
-    /// It must call the one named.
+    /// A call of the named tool.
     named,
   };
   Mode mode = Mode::none;
-  /// The function or the custom tool, in mode `named`.
+  /// In mode `named`: the function or custom tool.
   std::string name;
-  /// The tools that it may call, in the modes `automatic` and `required`; empty: any.
+  /// In the modes `automatic` and `required`: the allowed tools; empty for all.
   std::vector<std::string> allowed;
 };
 
 std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
-/// What the answer's text must be: `response_format`.
+/// `response_format`: the required form of the answer's text.
 struct ResponseFormat {
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
-  /// The schema's name; empty for the other kinds.
+  /// For json_schema, the schema's name; otherwise empty.
   std::string name;
-  /// The JSON Schema; null for the other kinds, and where none was sent.
+  /// For json_schema, the schema if sent; otherwise null.
   Json schema;
-  /// False unless sent.
+  /// Default: false.
   bool strict = false;
 };
 
@@ -3651,8 +3644,8 @@ std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 
 }  // namespace wire
 
-/// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
-/// as sent, unknown fields included.
+/// The parsed body of POST /v1/chat/completions. Absent optional fields are empty. `body` has everything as sent,
+/// including unknown fields.
 struct ChatRequest {
   std::string model;
   std::vector<wire::Message> messages;
@@ -3661,15 +3654,15 @@ struct ChatRequest {
   bool include_usage = false;
   std::optional<double> temperature;
   std::optional<double> top_p;
-  /// Where it is accepted, `max_completion_tokens` too: `body` tells which of the two was sent.
+  /// Also `max_completion_tokens`, if accepted; `body` shows which of the two was sent.
   std::optional<std::int64_t> max_tokens;
   std::optional<double> presence_penalty;
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
-  /// One element where a string was sent; empty unless sent.
+  /// One element for a string; empty if absent.
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
-  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
+  /// The request's tool_choice. Default: `none` without tools, otherwise `automatic`.
   wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::optional<wire::ResponseFormat> response_format;
@@ -3678,16 +3671,16 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
-  /// The whole body as sent.
+  /// The complete body as sent.
   Json body;
-  /// The first 100 findings of this request alone.
+  /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
-  /// The text of the last message of role user; empty without one.
+  /// The text of the last message with role `user`, or empty.
   std::string last_user_text() const;
-  /// Whether the request offers a tool of that name.
+  /// Whether the request offers a tool with that name.
   bool has_tool(std::string_view name) const;
-  /// That tool; null when there is none.
+  /// The tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
 };
 
@@ -4345,12 +4338,12 @@ class Catalogue {
 
 // ---- core/error.hpp -------------------------------------------------------------------------------------------------
 
-// `GatewayError`, and what its messages begin with.
+// `GatewayError`, and the prefix of its messages.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
-/// What a client does wrong on the wire is never thrown: it gets an HTTP error reply.
+/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
+/// never thrown; they get HTTP error replies.
 class GatewayError : public std::runtime_error {
  public:
   explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
@@ -4525,16 +4518,15 @@ Json as_json(const NearMiss& near_miss);
 
 // ---- core/printed.hpp -----------------------------------------------------------------------------------------------
 
-// Durations and moments as checks print them ("20ms"); the unit is chosen in `clock.cpp`.
+// Durations and times as printed in checks ("20ms"); `clock.cpp` chooses the unit.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
-/// least.
+/// "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
 std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as the moment has.
+/// "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a time that a Duration cannot hold.
+/// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 /// The same for a duration of any unit.
@@ -4546,7 +4538,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// The same for a moment of any precision.
+/// The same for a time of any precision.
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));
@@ -4558,25 +4550,25 @@ std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a gateway found wrong when it was destroyed, and nobody had asked it before.
+/// The problems of a gateway that was destroyed before anyone asked for them.
 struct Report {
-  /// Whole lines.
+  /// Complete lines.
   std::string text;
   /// Where the gateway was made.
   SourceLocation where;
-  /// An exception is on its way: the test has failed already.
+  /// An exception is propagating, so the test has failed already.
   bool unwinding = false;
 };
 
-/// How a test framework hears of it; whether it took the report. Called on the thread that destroys the gateway.
+/// Passes a report to the test framework. Returns whether it took it. Called on the thread that destroys the gateway.
 using Reporter = bool (*)(const Report& report);
 
-/// For the adapters. One for the whole program; the last one set counts, so that each file may set the same.
+/// Sets the program's reporter; for adapters. The last call wins, so that every file may set the same one.
 void set_reporter(Reporter reporter);
-/// Null unless one was set.
+/// Null if none was set.
 Reporter reporter();
 
-/// A reporter that is set until the program ends, or the shared object that the adapter is part of is unloaded.
+/// A reporter that is set until the program ends, or the adapter's shared object is unloaded.
 class InstalledReporter {
  public:
   explicit InstalledReporter(Reporter installed) : installed_(installed) { set_reporter(installed); }
@@ -4590,15 +4582,15 @@ class InstalledReporter {
   Reporter installed_;
 };
 
-/// What a gateway notes beside a test that failed.
+/// A gateway's notes on a failed test.
 struct TestNotes {
-  /// Whole lines.
+  /// Complete lines.
   std::string text;
   /// Where the gateway was made.
   SourceLocation where;
 };
 
-/// A gateway that may live on when a test ends. Its functions are called on the thread that runs the tests.
+/// A gateway, which may outlive tests. Called on the thread that runs the tests.
 class NoteSource {
  public:
   NoteSource() = default;
@@ -4606,30 +4598,30 @@ class NoteSource {
   NoteSource(const NoteSource&) = delete;
   NoteSource& operator=(const NoteSource&) = delete;
 
-  /// Gives what there is to note of the test that has failed; empty text: nothing.
+  /// Returns the notes on the failed test; the text is empty without notes.
   virtual TestNotes take_notes() = 0;
-  /// What there is to note until now belongs to no test that has failed.
+  /// Discards the notes so far, because no test failed.
   virtual void pass_over_notes() = 0;
 
  protected:
-  /// From now on its functions may be called. To be called when the source is whole.
+  /// Allows calls from now on. Must be called when the source is fully constructed.
   void begin_notes();
-  /// No function is called any more when this returns. To be called before anything of the source goes.
+  /// Prevents calls after it returns. Must be called before any part of the source is destroyed.
   void end_notes();
 };
 
 /// Whether an adapter prints notes.
 bool are_notes_wanted();
-/// Keeps what a gateway noted until its end, for the end of the running test. Nothing is kept without an adapter.
+/// Keeps the notes of a destroyed gateway until the running test ends. Does nothing without an adapter.
 void keep_notes(TestNotes notes);
 
-// For the adapters, of which one that knows the end of a test is enough.
+// For adapters. One adapter that knows when tests end is enough.
 
-/// From now on notes are kept.
+/// Enables notes.
 void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-/// At the end of a test that has failed: what the gateways of this test noted, and nobody has printed.
+/// Called after a failed test: returns its gateways' notes that were not yet printed.
 std::vector<TestNotes> take_notes();
-/// At the beginning of a test, and at the end of one that has passed.
+/// Called at the start of a test, and after a passed one.
 void pass_over_notes();
 
 }}}  // namespace mock_gateway::detail
@@ -4709,19 +4701,19 @@ namespace text {
 /// U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are whole, valid UTF-8 characters: the size of the text when all of it is valid,
-/// else the offset of the first offending byte.
+/// The number of leading bytes that are complete, valid UTF-8: the size of a valid text, or else the offset of the
+/// first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The number of leading bytes, at most 3, that can begin a character, of a text that does not begin with a whole one.
+/// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
 
-/// The number of characters (code points). An invalid byte counts as one.
+/// The number of characters (code points). Each invalid byte counts as one.
 std::size_t code_points(std::string_view text);
 
-/// A place in a text. Both count from 1; a column is a character.
+/// A position in a text. Both numbers start at 1; columns count characters.
 struct Position {
   std::size_t line;
   std::size_t column;
@@ -4733,35 +4725,35 @@ Position position_in(std::string_view text, std::size_t offset);
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
 std::size_t next_code_point(std::string_view text, std::size_t offset);
 
-/// Appends one character as UTF-8. What is no character (a surrogate, beyond U+10FFFF) becomes U+FFFD.
+/// Appends a character as UTF-8. Surrogates and values beyond U+10FFFF become U+FFFD.
 void append_utf8(std::string& out, char32_t code_point);
 
-/// The text with U+FFFD in place of each byte that is not UTF-8, which no JSON could carry.
+/// Replaces each invalid byte by U+FFFD, because JSON must be UTF-8.
 std::string as_utf8(std::string_view text);
 
-/// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
+/// Cuts the text to `max_bytes` bytes, between characters, and appends "…" if anything was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
-/// Whether a line that holds this character could look like something else, be torn apart, or steer a terminal: the
-/// controls of ASCII and of Latin-1 (U+0000 to U+001F, U+007F to U+009F), line and paragraph separators, the controls
-/// of the direction of writing, and characters without any width but the joiners that scripts need.
+/// Whether the character can disguise or break a line, or control a terminal: control characters (U+0000 to U+001F,
+/// U+007F to U+009F), line and paragraph separators, bidirectional controls, and zero-width characters except the
+/// joiners that scripts need.
 bool is_disruptive(char32_t character);
 
-/// The text on one line, harmless to a terminal: disruptive characters as JSON escapes them (`\n`, `\u009b`), bytes
-/// that are not UTF-8 as U+FFFD. At most `max_bytes` bytes of the text, cut between characters and followed by "…" when
-/// something was cut. `quotable`: quotation marks and backslashes get a backslash before them.
+/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
+/// invalid bytes by U+FFFD. Cuts to `max_bytes` bytes, between characters, with "…" if anything was cut. `quotable`:
+/// also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
-/// The same of a text of several lines, which stay.
+/// The same for several lines, keeping line ends.
 std::string printable_lines(std::string_view text);
 
-/// The text, with a line end behind it if it has several lines: what is printed next begins a line of its own.
+/// Appends a line end to a text of several lines, so that further output starts on a new line.
 std::string ended_lines(std::string text);
 
 /// "1 event", "2 events".
 std::string counted(std::size_t count, std::string_view noun);
 
-/// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
+/// Appends `utf8` as a quoted JSON string, exactly as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 
 inline constexpr std::string_view hex_digits = "0123456789abcdef";
@@ -4769,42 +4761,39 @@ inline constexpr std::string_view hex_digits = "0123456789abcdef";
 /// The value of a hexadecimal digit, or -1.
 int hex_value(char digit);
 
-/// The value of the two hexadecimal digits at `offset`, or -1 when no two stand there.
+/// The value of the two hexadecimal digits at `offset`, or -1 without two digits.
 int hex_byte(std::string_view text, std::size_t offset);
 
-/// `count` units of which `unit` make one, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
-/// `unit` is a power of ten.
+/// `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
 std::string decimal(std::int64_t count, std::int64_t unit);
 
-/// As short as it can be while it still reads back as the same number, in any locale: "0.1", "3", "1e+300",
-/// "-infinity"; "NaN" for what is no number.
+/// The shortest text that reads back as the same number, in any locale: "0.1", "3", "1e+300", "-infinity", "NaN".
 std::string number(double value);
 
-/// The number that 1 to 9 decimal digits write; nothing for any other text.
+/// Parses 1 to 9 decimal digits; empty for any other text.
 std::optional<std::int64_t> whole_number(std::string_view digits);
 
-/// Whether it is a token of HTTP, such as the name of a field (RFC 9110, 5.6.2).
+/// Whether the text is an HTTP token, such as a field name (RFC 9110, 5.6.2).
 bool is_token(std::string_view text);
 
-/// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
+/// Converts ASCII letters to lower case, independent of the locale. Other bytes are unchanged.
 std::string lower_ascii(std::string_view text);
 
-/// How many bytes to insert, delete or replace to make one of the other.
+/// The number of byte insertions, deletions and replacements between two texts.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
 bool equals_ignoring_case(std::string_view left, std::string_view right);
 
-/// Without the spaces and tabs at both ends: the optional whitespace of an HTTP field (RFC 9110, 5.6.3).
+/// Removes spaces and tabs at both ends, the optional whitespace of HTTP fields (RFC 9110, 5.6.3).
 std::string_view trim(std::string_view text);
 
-/// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty when an escape is not two hexadecimal digits. The result may
-/// hold any bytes.
+/// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty if an escape is invalid. The result may contain any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
 
-/// RFC 4648, 4, padded.
+/// RFC 4648, section 4, with padding.
 std::string base64(std::string_view bytes);
 
-/// "0.5 s": whole milliseconds, rounded down; below one "0.4 ms", whole microseconds; a negative duration as 0.
+/// "0.5 s": whole milliseconds, rounded down. Below 1 ms "0.4 ms", in whole microseconds. Negative durations as 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
@@ -4814,11 +4803,11 @@ std::string seconds(std::chrono::nanoseconds duration);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
+/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
-/// SplitMix64 with our own distributions: the standard ones differ from library to library, and a scripted run must
-/// repeat everywhere. A generator belongs to one answer; nothing shares it.
+/// SplitMix64 with portable distributions, because the standard library's differ by platform and a scripted run must be
+/// repeatable everywhere. Each answer has its own generator.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -4830,8 +4819,7 @@ class Random {
   std::int64_t between(std::int64_t low, std::int64_t high);
   /// Uniform in [0, 1).
   double unit();
-  /// From the normal distribution of mean 0 and deviation 1. The functions of <cmath> that it takes differ from library
-  /// to library in the last bit at most.
+  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
@@ -4846,85 +4834,83 @@ class Random {
 
 // ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
 
-// Reads JSON text (RFC 8259) into nlohmann's values. Writing is nlohmann's dump().
+// Reads JSON text (RFC 8259) into nlohmann's values. Writing uses nlohmann's dump().
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
-/// reason quotes at most one character of the text, so that no secret in it gets into a log.
+/// The error for text that is not JSON or too deeply nested. what() is "invalid JSON at line 1, column 2: " and the
+/// reason. The reason quotes at most one character of the text, to keep secrets out of logs.
 struct JsonError : std::runtime_error {
   JsonError(std::size_t offset, text::Position position, const std::string& reason);
-  /// The byte of the text that is wrong.
+  /// The byte offset of the error.
   std::size_t offset;
   text::Position position;
   /// "expected ',' or '}', got a string".
   std::string reason;
 };
 
-/// A key that an object has more than once.
+/// A key that occurs more than once in an object.
 struct JsonDuplicate {
-  /// The object's place, "messages[0]". Empty: the outermost value. Keys in it are cut after 60 bytes.
+  /// The object's path, "messages[0]"; empty for the outermost value. Keys in it are cut to 60 bytes.
   std::string object;
   std::string key;
 };
 
-/// Where a value stands in its text. The offsets count bytes; the text of a number has all its digits.
+/// The position of a value in its text, as byte offsets. The text of a number includes all its digits.
 struct JsonPlace {
-  /// JSON pointer (RFC 6901). Of places with the same pointer, the last counts.
+  /// JSON pointer (RFC 6901). If places have the same pointer, the last counts.
   std::string pointer;
-  /// The offset of the member's key; for a value that is no member, its own offset.
+  /// The offset of the member's key, or of the value if it is not a member.
   std::size_t key;
   std::size_t begin;
   std::size_t end;
 };
 
 struct JsonReadOptions {
-  /// The most arrays and objects within each other. Real requests need about ten; what walks a value recursively stays
-  /// far from the end of any thread's stack.
+  /// The maximum nesting of arrays and objects. Real requests need about ten. Low enough for recursive functions on any
+  /// thread's stack.
   std::size_t max_depth = 512;
-  /// Whether `// …` up to the end of the line and `/* … */` count as white space.
+  /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
-  /// Receives the first 100 duplicates: those of an inner object before those of the object around it, else by key.
+  /// Receives the first 100 duplicates: inner objects first, then by key.
   std::vector<JsonDuplicate>* duplicates = nullptr;
-  /// Receives the place of each value: that of an array or object before those of the values in it.
+  /// Receives the place of each value, containers before the values in them.
   std::vector<JsonPlace>* places = nullptr;
 };
 
-/// Time and memory are linear in the text, but for the sorting of an object's keys and for places. Of equal keys the
-/// last value counts, at the place of the first. A number without fraction and exponent that fits 64 bits is an
-/// integer; any other is a double, and beyond the range of double an error. A byte order mark before the value is
-/// skipped. Throws JsonError.
+/// Takes time and memory linear in the text, except for sorting keys and for places. The last of equal keys counts, at
+/// the position of the first. Numbers without fraction and exponent that fit 64 bits become integers, others doubles;
+/// beyond the range of double is an error. Skips a byte order mark before the value. Throws JsonError.
 Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadOptions());
 
-/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json is slow to compile.
+/// Returns a discarded value for invalid JSON. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- core/pattern.hpp -----------------------------------------------------------------------------------------------
 
-// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
-// a client or a test writes costs a fraction of a second at most, and never the stack.
+// Regular expressions: compiled to an automaton, searched for in text, and used to generate matching text. All work is
+// limited: a pattern by a client or a test costs a fraction of a second at most, and no deep recursion.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
-inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
+inline constexpr std::size_t max_characters = 100000;              ///< In a generated text, or by a quantifier.
 inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
-/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
-/// supported, asks for too much, or cannot be satisfied.
+/// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
   std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence that says why.
+  std::string reason;  ///< A sentence with the reason.
 };
 
-/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
+/// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
-  /// true. It must outlive the budget; null: nothing but the limit ends it.
+  /// Progress earns further steps, up to `most` in all. Setting `stopped` ends the work; it must outlive the budget and
+  /// may be null.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -4941,7 +4927,7 @@ class Budget {
   }
   std::size_t spent() const { return spent_; }
 
-  /// One nested call, for as long as it lives.
+  /// Counts one nested call while it exists.
   class Frame {
    public:
     explicit Frame(Budget& budget) : budget_(budget) {
@@ -4966,32 +4952,32 @@ class Budget {
 
 using Numbers = std::vector<std::size_t>;
 
-/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
-/// ends, passes where what it holds follows or does not follow, or is the match.
+/// The operation of a state. `set` reads a character, `split` branches, `begin` and `end` test the position in the
+/// text, `ahead` and `not_ahead` are lookaheads, `match` accepts.
 enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {
   StateKind kind;
-  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
-  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
+  std::size_t next;   ///< Relative index of the next state, modulo 2^64, because loops jump back.
+  std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
-/// the pattern; with lookaheads to text² × states at worst.
+/// A nondeterministic automaton (Thompson's construction). Every search takes time proportional to text × states; with
+/// lookaheads, text² × states at worst.
 struct Pattern {
-  std::vector<PatternState> states;  ///< The first is the start, the last the match.
-  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
+  std::vector<PatternState> states;  ///< The first is the start, the last accepts.
+  /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.
   Numbers sets;
 };
 
-/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
+/// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern occurs anywhere in the text.
+/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
-/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
-/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
+/// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at
+/// each match with probability 1/`spare`. The text may be shorter, and may violate lookaheads.
 std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
                                    Random& random, Budget& budget);
 
@@ -5000,16 +4986,16 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
-// JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
+// JSON pointers (RFC 6901). nlohmann's implementation throws for missing values.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
 std::string token(std::string_view name);
-/// The name that a token without its "/" stands for; nothing when a "~" in it is followed by neither 0 nor 1.
+/// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
 std::optional<std::string> name_of(std::string_view token);
-/// The member or element of that name; null when there is none.
+/// The member or element with that name, or null.
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
@@ -5031,20 +5017,20 @@ struct CivilTime {
   std::int64_t second;
 };
 
-/// Whole seconds since the Unix epoch, a fraction dropped.
+/// Whole seconds since the Unix epoch, without the fraction.
 std::int64_t unix_seconds(TimePoint moment);
-/// The second in which the moment lies.
+/// The second that contains the moment.
 CivilTime civil_time(TimePoint moment);
-/// The reverse; the weekday is not read. The year is from 1970 to 2200.
+/// The reverse; ignores the weekday. The year must be from 1970 to 2200.
 TimePoint moment_of(const CivilTime& time);
 
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
-/// "2024-01-01T00:00:00.250Z": always three decimals, what is behind them dropped.
+/// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
 std::string rfc3339_milliseconds(TimePoint moment);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
-/// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.
+/// The reverse; ignores surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar
@@ -5052,11 +5038,11 @@ std::optional<TimePoint> parse_http_date(std::string_view text);
 
 // ---- core/access.hpp ------------------------------------------------------------------------------------------------
 
-// How the library reaches what public values hide.
+// Internal access to the private parts of public types.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Gives what a public handle or value holds, which users do not see.
+/// Gives the library access to what public handles and values hide.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -5082,17 +5068,17 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
-  /// The fields of wire::Headers, to be changed in place.
+  /// The fields of wire::Headers, for modification.
   template <class T>
   static auto& fields(T& headers) {
     return headers.fields_;
   }
-  /// How a Timing or a Rate is drawn.
+  /// The distribution of a Timing or a Rate.
   template <class T>
   static const auto& distribution(const T& value) {
     return value.distribution_;
   }
-  /// The data of a value, to be changed.
+  /// The data of a value, for modification.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();
@@ -5105,14 +5091,14 @@ struct Access {
   static auto* serving(const T& gateway) {
     return gateway.serving();
   }
-  /// A value that users get from functions alone, which refuse what makes no sense.
+  /// Makes a value that users only get from functions that validate.
   template <class T, class... Arguments>
   static T make(Arguments&&... arguments) {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
 
-/// A copy of a value in which this member, of the value or of the data that it hides, is `to`: a setter.
+/// Returns a copy of a value with this member, of the value or of its hidden data, set to `to`. Implements setters.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;
@@ -5128,35 +5114,35 @@ T with(const T& value, Member Data::*member, To&& to) {
 
 // ---- core/timeline.hpp ----------------------------------------------------------------------------------------------
 
-// The time of one exchange, and its waits for a clock or a gate; its code is in `clock.cpp`.
+// The time of one exchange, and its waits for a clock or a gate; implemented in `clock.cpp` and `gate.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Ends the blocking of one thread; callable from any thread, also when nobody blocks.
+/// Wakes a blocked thread. Thread-safe; harmless if no thread is blocked.
 class Wake {
  public:
   virtual ~Wake() = default;
   virtual void wake() noexcept = 0;
 };
 
-/// Something that a connection's thread waits for besides its socket.
+/// A condition that a connection's thread waits for besides its socket.
 class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool over() = 0;
-  /// The longest real time until over() must be asked again; nothing: only a wake can end the wait.
+  /// The longest real time until over() must be called again; empty: only a wake can end the wait.
   virtual std::optional<Duration> look_again_in() = 0;
-  /// Whether another thread may end it, by the Wake it was given.
+  /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
-  /// Whether the wait ended because real time ran out on a manual clock or a gate, not because the test released it.
+  /// Whether the wait ended by the real-time guard of a manual clock or gate, instead of by the test.
   virtual bool guard_expired() const { return false; }
 };
 
 class ClockState;
 
-/// The time of one exchange. On the instant clock each has an offset of its own; on the manual clock it tells
-/// `advance` when the exchange has done what its last deadline set off.
+/// The time of one exchange. With the instant clock, each exchange has its own offset. With the manual clock, it tells
+/// `advance` when the exchange has done what its last deadline triggered.
 class Timeline {
  public:
   Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake);
@@ -5165,19 +5151,18 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
-  /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
-  /// since.
+  /// The time when real time was `real`, in the past; on a manual clock the present, because it may have moved since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// How much real time has passed since that moment; zero on a clock that takes none.
+  /// Real time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
-  /// A client was told to wait until a date on this time.
+  /// Records a date on this clock that was sent to a client in Retry-After.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
-  /// Whether a wait for a moment takes no time.
+  /// Whether waiting takes no time.
   bool is_instant() const;
-  /// A guard has ended a wait of this exchange: the test has failed, and would end no further wait either. From now on
-  /// no wait of this exchange for a moment on the manual clock takes any time.
+  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
+  /// its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 
@@ -5192,8 +5177,8 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
-/// While this lives, the calling thread does what the exchange of that timeline wants: the tester's functions that it
-/// calls may move or stop the clock, which tells exchanges apart by that.
+/// Marks the calling thread as working for a timeline's exchange. If a test function called there moves or stops the
+/// clock, the clock knows which exchange it is in.
 class OnTimeline {
  public:
   explicit OnTimeline(Timeline& timeline);
@@ -5205,7 +5190,7 @@ class OnTimeline {
   Timeline* before_;
 };
 
-/// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
+/// A wait of one exchange until a time on its timeline; TimePoint::max() waits for a wake.
 class ClockWait final : public Pending {
  public:
   ClockWait(Timeline& timeline, TimePoint deadline, std::string name);
@@ -5235,7 +5220,7 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
-/// A wait until a client's kernel has acknowledged: no event tells of it, so that the system has to be asked.
+/// A wait for an acknowledgement by a client's kernel. No event reports it, so it is polled.
 class Acknowledgement {
  public:
   Acknowledgement();
@@ -5244,7 +5229,7 @@ class Acknowledgement {
   Acknowledgement& operator=(const Acknowledgement&) = delete;
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
-  /// When the system is to be asked again: the later, the longer this has lasted, and the more of them there are.
+  /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
   Duration look_again_in() const;
 
  private:
@@ -5256,7 +5241,7 @@ class Acknowledgement {
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether everything sent has come to the client's kernel; asked again and again until it is.
+  /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   MOCK_GATEWAY_INLINE ~GateWait() override;
   GateWait(const GateWait&) = delete;
@@ -5272,50 +5257,49 @@ class GateWait final : public Pending {
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
   std::function<bool()> delivered_;
-  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // nothing once it came
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // reset once it came
   bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
-  std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
+  std::uint64_t round_ = 0;  // of the gate, on arrival; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Makes a gate as it was made: closed, and nobody has come to it. Whom it holds may pass.
+/// Resets a gate to its initial state: closed, with no arrivals. Releases held exchanges.
 void reset(const Gate& gate);
 
-/// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
-/// counted.
+/// Counts an exchange at a gate that does not hold it. It takes no permit, and its delivery does not count.
 void pass_by(const Gate& gate);
 
 /// Calls of ManualClock::sleep_for that the guard ended.
 struct ExpiredSleeps {
   std::size_t count = 0;
-  /// What the last of them was to last.
+  /// The requested duration of the last one.
   Duration last{0};
 };
-/// None on a clock that is not manual.
+/// Empty for clocks that are not manual.
 ExpiredSleeps expired_sleeps(const Clock& clock);
 
-/// `time` + `step`, or TimePoint::max() where that overflows.
+/// `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
-/// Whether time moves on it only when the test moves it.
+/// Whether only the test moves this clock.
 bool is_manual(const Clock& clock);
-/// Whether no scripted wait takes any time on it.
+/// Whether scripted waits take no time on this clock.
 bool is_instant(const Clock& clock);
-/// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
+/// waits() of a handle that must refer to a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
-/// As ManualClock::advance. Returns what fired, in order, the first thousand. `is_given_up` is asked before each
-/// moment, with the clock's mutex held: true leaves the clock where it is then; null: never.
+/// Like ManualClock::advance. Returns the waits that ended, in order, at most the first thousand. `is_given_up` is
+/// called before each deadline, with the clock's mutex held; true stops there. May be null.
 std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
                                                      const std::function<bool()>& is_given_up = nullptr);
 
-/// Who came to a gate.
+/// The state of a gate.
 struct GateCounts {
   std::size_t reached = 0;
   std::size_t waiting = 0;
   bool open = false;
 };
 GateCounts counts(const Gate& gate);
-/// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
+/// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
 }  // namespace detail
@@ -5325,14 +5309,14 @@ Duration bounded(Duration limit);
 // ---- core/process.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// What concerns the whole process.
+/// Functions about the whole process.
 namespace process {
 
-/// Tells a process from its parent and its children.
+/// An id that differs between a process and its forked children.
 long id();
 
-/// Keeps what the process does on SIGPIPE, over a call that changes it: cpp-httplib's server ignores the signal for the
-/// whole process. One at a time: of two at once, one would take the other's change for what the process wants.
+/// Preserves the process's SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks, because
+/// two concurrent ones would save each other's change.
 class KeptSigpipe {
  public:
   KeptSigpipe();
@@ -5349,19 +5333,19 @@ class KeptSigpipe {
 
 // ---- core/relief.hpp ------------------------------------------------------------------------------------------------
 
-// Threads that have something to do for others: what they do before they are held up.
+// Lets a thread hand over its duties before it blocks.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Whoever does what a thread would not come to while it is held up.
+/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
 class Relief {
  public:
   virtual ~Relief() = default;
-  /// Called on the thread, once.
+  /// Called once, on the thread that will block.
   virtual void relieve() noexcept = 0;
 };
 
-/// While this lives, the calling thread, which has no relief, has one.
+/// Sets the relief of the calling thread, which must have none, for the lifetime of this object.
 class Relieved {
  public:
   explicit Relieved(Relief& relief);
@@ -5369,12 +5353,12 @@ class Relieved {
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
-  /// Whether nobody has taken over so far.
+  /// Whether the relief was not called yet.
   bool is_pending() const;
 };
 
-/// To be called before a thread waits, runs the tester's code, or does what takes long: others may depend on it, and
-/// have somebody else from then on. Costs next to nothing where nobody does.
+/// Must be called before a thread blocks, runs test code or works for long. Lets the thread's relief, if any, take
+/// over. Very cheap otherwise.
 void call_relief() noexcept;
 
 }}}  // namespace mock_gateway::detail
@@ -5383,19 +5367,19 @@ void call_relief() noexcept;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
-/// can say that there is none.
+/// Writes `mock_gateway: `, the parts and a line end to standard error. Allocates no memory, so that it works when
+/// memory is exhausted.
 void warn(std::initializer_list<std::string_view> parts);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
 
-// What tables of constexpr rows have in common: their view, and the check that they are complete.
+// Tables of constexpr rows: a view, and a check for completeness.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The rows of a constexpr array, for files that do not see the array.
+/// A view of a constexpr array, for files that do not see the array.
 template <class Row>
 struct Rows {
   const Row* first;
@@ -5405,7 +5389,7 @@ struct Rows {
   const Row* end() const { return first + count; }
 };
 
-/// Whether there are as many rows as values of an enum, in its order, so that a value is the index of its row.
+/// Whether there is one row per enum value, in order, so that a value is the index of its row.
 template <class Row, std::size_t size, class Value>
 constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
   for (std::size_t i = 0; i < size; ++i)
@@ -5417,20 +5401,20 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 // ---- core/change_count.hpp ------------------------------------------------------------------------------------------
 
-// Which requests a change may concern.
+// Counts changes by the test, per key.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How often the test has changed a part of what requests are answered from. A change that concerns one key alone is
-/// counted for it alone: what one of several tests mounts says nothing about the requests of another. Thread-safe.
+/// Counts the test's changes to what requests are answered from. Changes for one key count for that key only, because
+/// stubs of one test do not affect requests of another. Thread-safe.
 class ChangeCount {
  public:
-  /// A change that may concern every request.
+  /// Counts a change that may affect every request.
   void note() {
     ++of_all_;
     ++total_;
   }
-  /// One that concerns the requests of this key, by its id or its description; empty: every request.
+  /// Counts a change that affects requests with this key, given by id or description; empty: every request.
   void note_for(const std::string& key) {
     if (key.empty()) return note();
     {
@@ -5439,9 +5423,9 @@ class ChangeCount {
     }
     ++total_;
   }
-  /// Those that may concern the requests of a key.
+  /// The number of changes that may affect requests with this key.
   std::uint64_t of(const std::string& id, const std::string& description) const {
-    // Where no change was for one key, a request takes no lock.
+    // Without changes for single keys, this takes no lock.
     if (const std::uint64_t total = total_; total == of_all_) return total;
     const std::lock_guard<std::mutex> lock(mutex_);
     std::uint64_t sum = of_all_;
@@ -5464,11 +5448,11 @@ class ChangeCount {
 
 // ---- core/seldom.hpp ------------------------------------------------------------------------------------------------
 
-// A value that most objects have not.
+// An optional that is usually empty.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// An optional value that is seldom there: until it is, it takes the room of a pointer.
+/// An optional that is usually empty, and then as small as a pointer.
 template <class T>
 class Seldom {
  public:
@@ -6004,7 +5988,7 @@ void fill_template(ReplyData& data, const TemplateFacts& facts);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// One text of a request, or its tokens.
+/// A text of a request, or its tokens.
 struct EmbeddingInput {
   std::optional<std::string> text;
   std::vector<std::int64_t> tokens;
@@ -6019,38 +6003,37 @@ struct EmbeddingRequest {
   std::vector<Finding> findings;
 };
 
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+/// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- request/chat_parser.hpp ----------------------------------------------------------------------------------------
 
-// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
+// Parses chat requests within limits; implemented in `chat_request.cpp`. The maximum of `n` is an option.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ChatLimits {
-  /// Largest `n` accepted.
+  /// The maximum of `n`.
   std::int64_t max_n = 128;
-  /// Whose requests they are: what the profile's service documents is no finding.
+  /// The profile. Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
 };
 
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+/// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- request/chat_fields.hpp ----------------------------------------------------------------------------------------
 
-// What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
-// came.
+// Checks values of a body. Throws RequestError with the path, the expected and the actual value.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
-/// The place of a value in the body; spelled out only when an error names it.
+/// The path of a value in the body. Formatted only for errors.
 class Path {
  public:
   explicit Path(std::string_view name) : name_(name) {}
@@ -6062,7 +6045,7 @@ class Path {
 
  private:
   const Path* parent_ = nullptr;
-  std::string_view name_;  // empty: an element
+  std::string_view name_;  // empty for elements
   std::size_t index_ = 0;
 };
 /// "a string (\"hot\")", for the "got" of a message.
@@ -6083,9 +6066,9 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
 const Json::object_t& require_object(const Json& value, const Path& path);
 const Json::array_t& require_array(const Json& value, const Path& path);
 
-/// The member, or null without it. Not Json::find, which for a string_view would make a string.
+/// The member, or null. Json::find would create a string for a string_view.
 const Json* member(const Json::object_t& object, std::string_view name);
-/// The member, or RequestError.
+/// The member; throws RequestError if it is missing.
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields
@@ -6096,7 +6079,7 @@ const Json& require_member(const Json::object_t& object, const Path& path, std::
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
-/// The documented fields and the extensions, in the order in which they are checked.
+/// The documented fields and extensions, in the order of checking.
 enum Field : std::size_t {
   model,
   messages,
@@ -6120,7 +6103,7 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
-/// Reads one body into one request.
+/// Reads a body into a request.
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
@@ -6135,12 +6118,12 @@ class Reader {
   void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
   void collect(const Json::object_t& body);
   void unknown_field(const std::string& path, std::string_view name);
-  /// Whether a field without effect is taken, and no finding: the profile's service documents it.
+  /// Whether a field without effect is accepted without a finding, because the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
-  /// Whether a field of the gateway's documentation is taken for unknown: the profile's service does not document it.
+  /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
   void read_all();
-  /// Reads as read_all does, and leaves out what has the wrong shape.
+  /// Like read_all(), but skips fields of the wrong type.
   void read_what_fits();
 
   void read_messages(const Json& value, const Path& path);
@@ -6148,7 +6131,7 @@ class Reader {
   void take_message(const Json& value);
   void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may go without content.
+  /// Whether a message may have no content.
   bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
@@ -6162,21 +6145,21 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member unless it is null and null counts as absent.
+  /// The member; null if it is missing, or null where null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
-  /// What takes a message that is refused because this switch of the acceptance is off.
+  /// A hint on how to accept a message that this disabled switch of the acceptance refuses.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
-  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
+  /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// The name in an object that names one of the request's tools.
+  /// The name of a tool of this request, from an object with its name.
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
-  /// Whether each tool call is answered, and each tool message an answer.
+  /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
   void add_finding(const finding_kinds::Kind& kind, std::string message) const;
-  /// Notes what the request has of an extension that the profile's service does not document.
+  /// Records the use of an extension that the profile's service does not document.
   void note_extension(Extension extension, const std::string& place) const;
 
   const Acceptance acceptance_;
@@ -6480,8 +6463,8 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, else `{"error":{"code","message","type"}}`. The openai profile sends
-/// `{"error":{"message","type","param","code"}}` with OpenAI's own words where a failure carries the documented ones.
+/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
 /// `{"id", "object":"model", "created", "owned_by"}`.
@@ -6497,26 +6480,26 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
+/// One token in units of shares. At one token per second, a share is one nanosecond.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
 
 /// One event of a stream.
 struct StreamEvent {
-  /// What stands after `data: `, or all bytes of a raw one.
+  /// The text after `data: `, or all bytes of a raw event.
   std::string data;
   /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
   bool token = false;
-  /// How many tokens such a delta holds, each counted as `whole_token`.
+  /// The tokens in such a delta, in units of `whole_token`.
   std::uint64_t share = whole_token;
-  /// Whether the bytes are sent as they are, without the framing of an event.
+  /// Whether the bytes are sent without the framing of an event.
   bool raw = false;
-  /// Whether `data` is the lines of an event without data, separated by "\n".
+  /// Whether `data` consists of the lines of an event without data, separated by "\n".
   bool meta = false;
-  /// When it leaves, counted as the pace is; nothing: as the pace says.
+  /// When it is sent, on the pace's time scale; empty: as the pace says.
   std::optional<Duration> at = {};
 };
 
-/// The events of a stream, one after the other, `[DONE]` not included.
+/// The sequence of a stream's events, without `[DONE]`.
 class EventSource {
  public:
   EventSource() = default;
@@ -6524,11 +6507,11 @@ class EventSource {
   EventSource& operator=(const EventSource&) = delete;
   virtual ~EventSource() = default;
 
-  /// Writes the next event into `event`, reusing its memory; false when there is none.
+  /// Writes the next event to `event`, reusing its memory. Returns false at the end.
   virtual bool next(StreamEvent& event) = 0;
 };
 
-/// The elements of a scripted stream, which must outlive this.
+/// The elements of a scripted stream, which must outlive this object.
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
@@ -6545,23 +6528,23 @@ class ChunkEvents final : public EventSource {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A text and its tokens, which together are all of it; so are the deltas in which it is streamed.
+/// A text, split completely into tokens, and completely into the deltas of a stream.
 struct TokenizedText {
   std::string text;
-  std::vector<std::size_t> ends;  // the byte after each token
-  std::vector<std::size_t> cuts;  // the byte after each delta; empty: a delta is a token
+  std::vector<std::size_t> ends;  // the end offset of each token
+  std::vector<std::size_t> cuts;  // the end offset of each delta; empty: one delta per token
 
   std::size_t size() const { return ends.size(); }
   std::string_view token(std::size_t index) const { return piece(ends, index); }
   std::size_t deltas() const { return cuts.empty() ? ends.size() : cuts.size(); }
   std::string_view delta(std::size_t index) const { return piece(cuts.empty() ? ends : cuts, index); }
-  /// How much of its tokens a delta holds, each counted as `whole_token`, in proportion to the bytes.
+  /// The tokens in a delta, in units of `whole_token` and in proportion to bytes.
   std::uint64_t share(std::size_t delta) const;
-  /// The tokens that end in a delta: from the first number to before the second.
+  /// The tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
-  /// Drops what follows the first `count` tokens.
+  /// Keeps the first `count` tokens.
   void keep_tokens(std::size_t count);
-  /// Drops what follows the first `count` bytes; a token that reaches beyond them becomes shorter.
+  /// Keeps the first `count` bytes; shortens a token that extends beyond them.
   void keep_bytes(std::size_t count);
 
  private:
@@ -6573,17 +6556,17 @@ struct TokenizedText {
   std::uint64_t share_of_first(std::size_t bytes) const;
 };
 
-/// Sets where the deltas of a text end. By pieces, nothing: see PieceCutter.
+/// Sets the ends of a text's deltas. Does nothing for by_pieces(): see PieceCutter.
 void cut_into_deltas(TokenizedText& text, const Chunking& chunking, bool is_tool_arguments);
 
-/// Cuts the parts of a scripted reply by by_pieces(), one after the other.
+/// Splits the parts of a scripted reply by by_pieces(), in order.
 class PieceCutter {
  public:
   explicit PieceCutter(const std::vector<std::string>& pieces) : pieces_(pieces) {}
 
-  /// The ends of the pieces of the next part. Throws GatewayError when they are not that part.
+  /// The ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
   std::vector<std::size_t> cut(std::string_view part);
-  /// Throws GatewayError when pieces are left over.
+  /// Throws GatewayError if pieces are left.
   void require_end() const;
 
  private:
@@ -6591,27 +6574,26 @@ class PieceCutter {
   std::size_t used_ = 0;
 };
 
-/// The gateway's tokenizer. Unless one is given, a word with the white space before it is a token, and so is each CJK
-/// ideograph, kana or hangul syllable.
-///
-/// What a given tokenizer returns is checked: GatewayError when the pieces do not add up to the text or one ends
-/// inside a character.
+/// The gateway's tokenizer. By default, a token is a word with the white space before it, or a single CJK ideograph,
+/// kana or hangul syllable.
+/// The result of a custom tokenizer is checked: GatewayError if the pieces do not add up to the text, or split a
+/// character.
 class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
   TokenizedText split(std::string text) const;
-  /// Splits the arguments of a tool call. Compact JSON has hardly any white space, so that without a given tokenizer
-  /// its tokens are runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits the arguments of a tool call. The default tokenizer splits them into runs of letters or of punctuation of
+  /// at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split_arguments(std::string json) const;
-  /// How many tokens split gives; in most cases it counts without splitting.
+  /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of a request: those of every message's text, name and tool calls, and of the tools' JSON, and 3 per
-  /// message for its frame.
+  /// The tokens of a request: those of each message's text, name and tool calls, those of the tools' JSON, and 3 per
+  /// message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
-  Tokenizer tokenizer_;  // empty: words
+  Tokenizer tokenizer_;  // empty: the default
 };
 
 }}}  // namespace mock_gateway::detail
@@ -6620,14 +6602,14 @@ class Tokens {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What an answer takes from the gateway rather than from the request or the reply.
+/// Values of an answer that come from the gateway instead of the request or the reply.
 struct AnswerContext {
   Profile profile = Profile::documented;
   /// Unique per response.
   std::string id;
   /// Unix seconds.
   std::int64_t created = 0;
-  /// Randomness of this answer's content: tool call ids, logprobs.
+  /// For random content of this answer: tool call ids, logprobs.
   std::uint64_t seed = 0;
 };
 
@@ -6635,55 +6617,55 @@ struct CompletionToolCall {
   std::string id;
   std::string name;
   TokenizedText arguments;  // a delta is a streamed fragment
-  bool custom = false;      // of a custom tool: the arguments are its input
+  bool custom = false;      // of a custom tool, whose input is in `arguments`
 };
 
-/// A choice as the client will see it: stop, max_tokens and profile applied.
+/// A choice as the client sees it, after stop, max_tokens and profile are applied.
 struct CompletionChoice {
   TokenizedText thinking;
   TokenizedText text;
-  TokenizedText refusal;  // only where the profile has the field
+  TokenizedText refusal;  // only if the profile has the field
   bool has_text = false;  // false: content is null
   bool has_refusal = false;
   std::vector<CompletionToolCall> tool_calls;
-  /// Scripted, of the first tokens of text and refusal; only when the request asks for logprobs.
+  /// Scripted, for the first tokens of text and refusal; only if the request asks for logprobs.
   std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
 
-  /// Content deltas: of thinking, text, refusal and arguments.
+  /// The number of content deltas: thinking, text, refusal and arguments.
   std::size_t deltas() const;
 };
 
-/// What an answer says of its tokens.
+/// The token counts of an answer.
 struct Usage {
   std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;  // of all choices
   std::int64_t total_tokens = 0;
-  std::optional<std::int64_t> reasoning_tokens;  // nothing: no such key
-  std::optional<std::int64_t> cached_tokens;     // nothing: none, where the profile has the key
+  std::optional<std::int64_t> reasoning_tokens;  // empty: the key is absent
+  std::optional<std::int64_t> cached_tokens;     // empty: absent, or 0 if the profile requires the key
 };
 
 namespace completions {
 
-/// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
+/// Random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 }  // namespace completions
 
-/// A reply made whole, the same for a plain and a streamed answer.
-///
-/// Each choice obeys `max_tokens`, which pays for its reasoning, text, refusal and tool arguments in this order, and
-/// whose exhaustion is `length`; and `stop`, which ends text or refusal before the earliest match and drops what would
-/// have followed. Calls for which no token is left are not made. A verbatim reply obeys neither, nor `n`.
+/// A complete reply, the same for plain and streamed answers.
+/// `max_tokens` limits the reasoning, text, refusal and tool arguments of each choice, in this order; exceeding it
+/// gives `length`. Tool calls without remaining tokens are omitted. `stop` ends text or refusal before the earliest
+/// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// In deltas as `chunking` says; null: a token each. Throws GatewayError when that fails; lets one of `tokens` pass.
+  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError on failure; passes exceptions of `tokens`
+  /// on.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
   /// The body of a plain answer.
   std::string body() const;
-  /// Content deltas in all: what the pace counts, whatever the usage says.
+  /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
@@ -6693,13 +6675,13 @@ class Completion {
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }
   std::int64_t top_logprobs() const { return top_logprobs_; }
-  /// Merges the scripted fields into a body, in whose choices the message is called `message`, or a chunk: `delta`.
+  /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
   void merge_extra(std::string& json, const char* message) const;
-  /// Whether there is anything to merge.
+  /// Whether there are scripted fields to merge.
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
-  /// What is merged into single chunks.
+  /// The fields to merge into single chunks.
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
-  /// The scripted usage, as it is sent; nothing: usage().
+  /// The scripted usage as sent; empty: usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
   bool interleaved() const { return interleaved_; }
   bool finish_in_last_chunk() const { return finish_in_last_chunk_; }
@@ -6727,7 +6709,7 @@ class Completion {
 
 // ---- answer/completion_json.hpp -------------------------------------------------------------------------------------
 
-// How a completion is written down, whole or in chunks.
+// The JSON of completions and their chunks.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
@@ -6741,20 +6723,20 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
   out += std::to_string(value);
 }
 
-/// Appends what stands from the opening brace to the model.
+/// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
-/// How some services tell one configuration of a model from another.
+/// An identifier of the model's configuration, as some services send it.
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// `{"id","type","function"}` of a tool call, from the id on.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
-/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
+/// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
-/// Whether every choice and chunk carries the key `logprobs`.
+/// Whether every choice and chunk has the key `logprobs`.
 bool has_logprobs_key(const Completion& completion);
-/// Reads what was written here. A script's values in it may nest as deep as they like.
+/// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
 
 }  // namespace completions
@@ -6764,64 +6746,63 @@ Json read_own(const std::string& json);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
-/// choice has any left; then the finish chunks in order; then the usage chunk, where there is one. Tool calls of a
-/// choice come one after the other, or interleaved; a finish_reason may come with the last delta.
-///
-/// What all events share is rendered once; each then costs little more than escaping its delta. The completion must
-/// outlive this.
+/// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
+/// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
+/// finish_reason may be in the last delta.
+/// The constant parts are rendered once, so an event costs little more than escaping its delta. The completion must
+/// outlive this object.
 class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
   MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
-  /// How many there have been.
+  /// The number of events so far.
   std::size_t count() const { return count_; }
 
  private:
-  /// A delta of a tool call: its head, or a fragment of its arguments.
+  /// A delta of a tool call: its first one, or a fragment of its arguments.
   struct CallDelta {
     std::size_t call;
-    std::size_t fragment;  // 0: the head
+    std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls in turn: every head, then the first fragment of each that has one, and so on.
+  /// Interleaves the deltas of a choice's tool calls: all first deltas, then the first fragment of each, and so on.
   static std::vector<CallDelta> interleave(const CompletionChoice& choice);
-  /// The delta at a position among those of a choice's tool calls; nothing when there are no more.
+  /// The delta at `position` among those of a choice's tool calls; empty at the end.
   std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
 
-  /// The next event as the profile has it.
+  /// Writes the next event in the profile's form.
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
                    StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
-  /// Puts the finish_reason of a choice into its last delta, where the reply wants it there.
+  /// Puts a choice's finish_reason into its last delta, if the reply asks for it.
   void finish_delta(std::size_t index, StreamEvent& event);
-  /// Writes a finish_reason and what follows it; the `last` carries the usage, where the profile has it there.
+  /// Writes a finish_reason and the rest of the chunk. The `last` one includes the usage if the profile requires it.
   void end_with_finish_reason(std::size_t index, bool last, StreamEvent& event);
-  /// Writes the start of the chunk of one choice, up to and including `"delta":`.
+  /// Writes the start of a choice's chunk, up to and including `"delta":`.
   void begin(std::size_t index, StreamEvent& event);
-  /// Writes what follows a delta of text or refusal: the logprobs of the tokens that end in it. `before` is the number
-  /// of the choice's tokens before `text`.
+  /// Writes the rest of a chunk after a text or refusal delta: the logprobs of the tokens that end in it. `before`: the
+  /// number of the choice's tokens before `text`.
   void end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text, std::size_t delta,
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;               // of each choice, in its deltas
-  std::size_t turn_ = 0;                             // the choice that is next to send a delta
+  std::vector<std::size_t> positions_;               // per choice, in its deltas
+  std::size_t turn_ = 0;                             // the choice that sends the next delta
   std::size_t deltas_left_ = 0;                      // of all choices
   std::size_t finished_ = 0;                         // finish chunks sent
   std::size_t count_ = 0;                            // events
-  std::vector<std::vector<CallDelta>> call_deltas_;  // of each choice, when they are interleaved
-  bool usage_on_finish_ = false;                     // on the last finish chunk, instead of a chunk of its own
+  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
+  bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
 
-  // The parts of a chunk that do not change: head_, the choice's index and delta, rest_.
+  // The constant parts of a chunk: head_, the choice's index and delta, rest_.
   std::string head_;  // up to and including `"choices":[`
   std::string rest_;  // after a delta without logprobs
   std::string tail_;  // after the choice's object
-  // Around the string of a delta.
+  // Around the string in a delta.
   std::string_view thinking_open_;
   std::string_view text_close_;
 };
@@ -6836,8 +6817,8 @@ namespace words {
 /// One common English word in lower case ASCII letters.
 std::string word(Random& random);
 
-/// A reply to show: one or two sentences, 8 to 24 words in all, printable ASCII, each sentence with a capital letter
-/// and a full stop. The same state of `random` gives the same text everywhere.
+/// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
+/// stop. The same state of `random` gives the same text on every platform.
 std::string sentence_text(Random& random);
 
 }  // namespace words
@@ -6847,35 +6828,35 @@ std::string sentence_text(Random& random);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
-/// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
-/// Throws RequestError (400, `unsupported_schema`) for a schema, or a custom tool's grammar, of which no instance can
-/// be promised. `stopped` ends the work on schemas, likewise, when it becomes true; null: only the work's limit does.
+/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number. Adds reasoning
+/// if thinking is on. Makes tool calls or JSON if tool_choice or response_format demand them. Throws RequestError (400,
+/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` ends
+/// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// The fingerprint of what a request asks for, whether streamed or not: equal for equal requests, whatever the order
-/// of arrival. `stream` and `stream_options` do not count.
+/// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order
+/// of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
 
-// Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
-// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent.
-// docs/replies-and-matchers.md lists the keywords, formats and patterns that are understood; annotations and unknown
-// keywords constrain nothing. What would constrain and is not understood is refused, with its place.
+// Instances of a JSON Schema (draft 2020-12, and references to draft-7's `definitions`), for structured outputs and
+// tool arguments. Each is generated, then validated, so that a wrong one is never sent. docs/replies-and-matchers.md
+// lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
+// constraints are refused with their position.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
-// Steps of work for all schemas of a request together. What makes no value and reads no subschema has the first number;
-// a large schema earns more as it is read and its values are found, up to the second.
+// Work limits in steps, for all schemas of a request. The first is the initial budget. Reading subschemas and finding
+// values earn more, up to the second.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
-/// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random`. Optional
-/// properties are present unless they are recursive; recursion ends as soon as it may. Throws Unsupported.
+/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 }  // namespace schema
@@ -6885,13 +6866,12 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A vector of unit length for a text, as single-precision numbers. The same text always has the same vector, whatever
-/// the seed. The cosine of two vectors grows with the words that the texts share, in whatever order and case: 1 for the
-/// same words, at least 0.8 where they share four of five, about 0 where they share none. A number among the input's
-/// tokens is a word.
+/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
+/// grows with the number of shared words, in any order and case. It is 1 for the same words, at least 0.8 for four of
+/// five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
-/// The tokens of all inputs.
+/// The number of tokens in all inputs.
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
@@ -6903,9 +6883,9 @@ std::string embeddings_body(const EmbeddingRequest& request, const Tokens& token
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Counts how often each request came, so that what is generated for it follows from what it is, never from what
-/// came before it. Exact for the first 65,536 different requests; later ones share counters, so that memory is
-/// bounded: their answers are still unique, and repeat as long as the same requests come in the same order.
+/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
+/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
+/// but repeatable only if the requests come in the same order.
 class Occurrences {
  public:
   /// 1 for the first request with this fingerprint, 2 for the next, …
@@ -6924,34 +6904,34 @@ class Occurrences {
 
 // ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
-// JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
+// Validation against JSON Schema: JSON values, a schema that is read once, and checks of values.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
 
-inline constexpr int max_places = 15;        ///< So many digits does a double hold as they are written,
-inline constexpr double exact_limit = 1e15;  ///< and thus each integer up to here.
+inline constexpr int max_places = 15;        ///< The decimal digits that a double preserves,
+inline constexpr double exact_limit = 1e15;  ///< and the limit of exact integers.
 
-/// What can be said about a value: `unsure` where validators disagree.
+/// The result of a validation; `unsure` if validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// A number × 10^places, when that is an integer below `exact_limit`.
+/// The number × 10^places, if that is an integer below `exact_limit`.
 std::optional<std::int64_t> scaled(const Json& number, int places);
-/// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
+/// A text that is equal for equal values: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 
 struct Format {
   std::string_view name;
-  std::string_view usual;    ///< A pattern of texts that are pleasant to read.
-  std::string_view certain;  ///< A pattern of texts that every reader takes.
+  std::string_view usual;    ///< A pattern for readable texts.
+  std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema asks for; null when none is, or one that constrains nothing.
+/// The format that a schema requires; null without one, or if it constrains nothing.
 const Format* format_of(const Json& schema);
 
-/// The types of values, as a set. "number" is integers and fractions.
+/// Bits of a set of types. "number" means integers and fractions.
 enum TypeBit : unsigned {
   null_bit = 1,
   boolean_bit = 2,
@@ -6965,37 +6945,37 @@ enum TypeBit : unsigned {
 
 /// The value of a schema's keyword; null when it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
-/// The size that a keyword states, or what holds without it.
+/// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// What a schema says about an array's item; null when nothing.
+/// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
-/// What is known of a subschema.
+/// Information about a subschema.
 struct Node {
   std::string path;
-  const Json* reference = nullptr;                                   // what its $ref leads to
-  unsigned types = all_bits;                                         // that its own `type` allows
-  unsigned hinted_types = 0;                                         // that its other keywords are about
+  const Json* reference = nullptr;                                   // the target of its $ref
+  unsigned types = all_bits;                                         // allowed by its own `type`
+  unsigned hinted_types = 0;                                         // that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;  // how many values that it applies to are being made
+  std::size_t active = 0;                                            // number of values being made that it applies to
 };
 
-/// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
+/// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
 class Checker {
  public:
-  /// Throws Unsupported, as all functions do when the work becomes too much.
+  /// Throws Unsupported, as all functions do if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
-  /// What is known of a subschema, which is part of the schema.
+  /// Information about a subschema of this schema.
   Node& node(const Json& schema) { return nodes_.at(&schema); }
-  /// A pattern; `path` is where it stands.
+  /// A compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
   Validity validity(const Json& schema, const Json& value);
-  /// The subschemas that apply wherever this one does: those of allOf, and the one that it refers to.
+  /// The subschemas that apply together with this one: those of allOf, and its reference.
   Parts all_of(const Json& schema);
-  /// What subschemas say about a property.
+  /// The subschemas for a property.
   Parts property(const Parts& schemas, const std::string& name);
 
  private:
@@ -7010,7 +6990,7 @@ class Checker {
   const Json& root_;
   Budget& budget_;
   std::map<const Json*, Node> nodes_;
-  Parts found_;  // the subschemas, as they were found
+  Parts found_;  // the subschemas in the order found
   std::map<std::string, Pattern> patterns_;
 };
 
@@ -7840,82 +7820,81 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// An answer as it leaves: its bytes without HTTP's chunks and gzip, and when the connection took them. Written by the
-/// connection's thread, read by any.
+/// The record of an answer: its bytes without HTTP chunks and gzip, and when the connection accepted them. Written by
+/// the connection's thread, read by any thread.
 class AnswerLog {
  public:
   enum class Kind { head, body, garbage };
 
-  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
-  /// `before` come before the payload.
+  /// The position of a payload in the answer: in `wire` bytes from `begin` on, after the first `before` of them.
   struct Place {
     std::size_t begin;
     std::size_t wire;
     std::size_t before = 0;
-    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
+    /// How many bytes longer the HTTP chunk was announced than it is.
     std::size_t missing = 0;
-    /// Bytes on the wire are not those of the payload, one by one.
+    /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
   };
 
-  /// An event that has left.
+  /// An event that was sent.
   struct Event {
-    /// It carries content.
+    /// Whether it carries content.
     bool token;
-    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
+    /// Since the request was complete, on the gateway's clock. Events in one write have the same time.
     Duration at;
-    /// Its size on the wire, with HTTP's chunks and what stands before the event.
+    /// Its size on the wire, including HTTP chunks and bytes between it and the previous event.
     std::size_t bytes;
   };
 
-  /// The body in parts as its client's parser sees them, those included that have not left.
+  /// The body in the parts that the client's parser sees, including unsent ones.
   struct Parts {
     struct Part {
-      /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
+      /// The event's number; 0 for bytes between events or a body that is not streamed.
       std::size_t event;
       std::string bytes;
     };
 
     bool streamed = false;
-    /// How many bytes the head has.
+    /// Size of the head in bytes.
     std::size_t head = 0;
     std::vector<Part> parts;
-    /// The number of the event `[DONE]`; 0: there was none.
+    /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// The delivery came to the end of the body.
+    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
-  /// Keeps at most `most` bytes, what each piece takes besides its bytes included; nothing: all of them.
+  /// Keeps at most `most` bytes, including overhead per piece; empty: all.
   AnswerLog(TimePoint received, std::optional<std::size_t> most) : received_(received), most_(most) {}
 
   bool keeps_all() const { return !most_; }
 
-  /// An interim response has been sent.
+  /// Records an interim response that was sent.
   void add_interim(std::string_view bytes);
-  /// These bytes are handed over next, in order. `event` as in Parts.
+  /// Records the next bytes to be sent, in order. `event` as in Parts.
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
-  /// All of an event was added: its last byte is the byte before `end` of the answer.
+  /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// The answer is sent event by event.
+  /// Notes that the answer is a stream of events.
   void stream();
-  /// The next event is `[DONE]`, and has that number.
+  /// Notes that the next event is `[DONE]`, with number `event`.
   void done_follows(std::size_t event);
-  /// The delivery came to the end of the body.
+  /// Notes that the delivery reached the end of the body.
   void end_body();
-  /// The answer is whole when the connection has taken so many bytes of it.
+  /// The answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
-  /// The connection has taken so many bytes of the answer.
+  /// The connection has accepted `written` bytes of the answer so far.
   void handed_over(std::size_t written, TimePoint now);
-  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
+  /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// What has left so far, with all keys.
+  /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
-  /// The first of the events that have left, at most `most`.
+  /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// How many bytes of memory this takes.
+  /// Memory used, in bytes.
   std::size_t weight() const;
 
  private:
@@ -7942,7 +7921,7 @@ class AnswerLog {
   std::string interim_;
   std::string bytes_;
   std::vector<Piece> pieces_;
-  std::size_t next_ = 0;  // the first piece that has not left as a whole
+  std::size_t next_ = 0;  // the first piece that is not completely sent
   std::optional<std::size_t> end_at_;
   SentAnswer::Ending ending_ = SentAnswer::Ending::open;
   Duration ended_{0};
@@ -7958,11 +7937,11 @@ class AnswerLog {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
-/// can be decompressed when it has arrived.
+/// Writes one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4). Nothing is compressed, so each byte can be
+/// decompressed on arrival.
 class GzipStream {
  public:
-  /// The size of what append() would write for so many bytes, the header of the member not included.
+  /// The size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
 
   /// Begins the member unless it has begun.
@@ -7975,7 +7954,7 @@ class GzipStream {
  private:
   bool begun_ = false;
   std::uint32_t checksum_ = 0xffffffff;
-  std::uint32_t size_ = 0;  // modulo 2^32, as the format has it
+  std::uint32_t size_ = 0;  // modulo 2^32, as the format requires
 };
 
 }}}  // namespace mock_gateway::detail
@@ -7984,29 +7963,28 @@ class GzipStream {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Turns events into the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks
-/// (RFC 9112, 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
+/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
+/// 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive this.
+  /// The dialect must outlive the framing.
   EventFraming(const SseDialect& dialect, bool chunked);
 
-  /// Whether an event is one line of data, and the stream nothing but events: then frame() is enough.
+  /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
-  /// One whole event, ready to be sent, of a plain framing.
+  /// One complete event on the wire, for a plain framing.
   std::string_view frame(std::string_view data);
-  /// Bytes of the body as they are but for the chunk around them, and gzip. With `missing`, the chunk is announced that
-  /// many bytes longer than it comes.
+  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
-  /// What terminates the body.
+  /// The end of the body on the wire.
   std::string_view terminator();
 
-  // The parts of a body, to be wrapped.
-  /// Event `number` of the stream; without its blank line if it is the `last` and the dialect says so.
+  // Parts of a body, to be passed to wrap().
+  /// Event `number` of the stream. The `last` has no blank line if the dialect omits it.
   std::string_view event(std::string_view data, std::size_t number, bool last);
-  /// An event without data, whose lines are separated by "\n"; the `last` likewise.
+  /// An event without data, whose lines are separated by "\n". The `last` as above.
   std::string_view meta_event(std::string_view lines, bool last);
-  /// Gives back the memory of what was made last.
+  /// Frees the memory of the last results.
   void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
@@ -8014,11 +7992,11 @@ class EventFraming {
  private:
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
-  /// Appends lines that are separated by "\n", without the end of the last.
+  /// Appends lines that are separated by "\n", without the last line end.
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
-  std::string end_;      // what terminates a body in chunks, with its trailer
+  std::string end_;      // the terminator of a chunked body, with its trailer
   std::string before_;   // "data: "
   std::string after_;    // the blank line
   std::string comment_;  // the same for every event
@@ -8034,51 +8012,51 @@ class EventFraming {
 
 // ---- delivery/outlet.hpp --------------------------------------------------------------------------------------------
 
-// What delivery wants of a connection.
+// The interface through which delivery uses a connection.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What an answer is delivered to: the connection, as delivery sees it.
+/// The connection of an answer, as seen by delivery.
 class Outlet {
  public:
-  /// How the connection is to end after this exchange.
+  /// How the connection ends after this exchange.
   enum class Ending { keep_alive, close, reset };
-  /// Whether a wait goes on when the client closes its side. A client that only half-closed still reads.
+  /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { go_on, give_up };
 
-  /// How something stands that is waited for. `not_yet`: the outlet knows when to look again.
+  /// The state of a wait. `not_yet`: the outlet knows when to look again.
   enum class Look { over, given_up, not_yet };
 
   virtual ~Outlet() = default;
 
-  /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
-  /// or the gateway stops.
-  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
-  /// Whether `pending` is over. Given up when the client has gone or the gateway stops first.
-  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
-  /// Whether the connection takes more bytes. Given up when the client does not read.
-  virtual Look look_for_room() = 0;
-  /// Whether the client's kernel has what was written. Given up when the client has gone, does not read, or the gateway
+  /// Writes as many bytes as possible without blocking, perhaps none. Empty if the client has gone or the gateway
   /// stops.
+  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
+  /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
+  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
+  /// Whether more bytes can be written. Gives up if the client does not read.
+  virtual Look look_for_room() = 0;
+  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read, or
+  /// the gateway stops.
   virtual Look look_for_delivery() = 0;
-  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
-  /// answer of its kernel tells whether the client still reads. Given up also when the gateway stops.
+  /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
+  /// answer shows whether it still reads. Gives up also if the gateway stops.
   virtual Look look_for_last_bytes() = 0;
-  /// Whether the client's kernel has what was written, as far as the system can tell.
+  /// Whether the client's kernel has received all written bytes, as far as the system can tell.
   virtual bool delivered() const { return true; }
-  /// Whether what was written is on its way, as far as the system can tell.
+  /// Whether all written bytes were sent, as far as the system can tell.
   virtual bool has_left() const { return true; }
-  /// Whether the client itself has read what was written, not only its kernel; nothing where the system cannot tell.
+  /// Whether the client's program has read all written bytes; empty if unknown.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// Called before the bytes by which a client knows that the answer is whole. A client that sends something after the
-  /// first call, or leaves, has a whole reply.
+  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call has
+  /// a complete reply.
   virtual void last_bytes_follow() {}
   virtual void end(Ending ending) = 0;
-  /// Sends FIN now; the client may go on sending.
+  /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
-  /// What has the connection looked at again.
+  /// Wakes the connection, so that it looks again.
   virtual std::shared_ptr<Wake> waker() = 0;
-  /// A hold or a manual wait ran into its real-time guard.
+  /// A hold or a manual wait exceeded its real-time guard.
   virtual void guard_expired() = 0;
 };
 
@@ -8088,22 +8066,22 @@ class Outlet {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// When the tokens of one answer leave, drawn in their order.
+/// The times at which the tokens of an answer are sent, drawn in order.
 class PaceSchedule {
  public:
-  /// All at once.
+  /// Sends all tokens at once.
   PaceSchedule() = default;
-  /// `seed` and `occurrence` (from 1) decide what is drawn.
+  /// `seed` and `occurrence` (from 1) determine the random times.
   PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t occurrence);
 
-  /// Whether anything of it is drawn or told by the occurrence.
+  /// Whether the times depend on the seed or the occurrence.
   static bool varies(const Pace& pace);
 
-  /// When the next token leaves, counted from the request. Each sum begins there, so that no lateness enters it.
+  /// The time of the next token since the request. Sums start there, so lateness does not add up.
   Duration next(std::uint64_t share);
-  /// When the last of `count` tokens leaves, which is the first where there is none. In place of next().
+  /// The time of the last of `count` tokens; with 0, of the first. Replaces next().
   Duration last(std::size_t count);
-  /// Takes the tokens of a stream that is not sent, in place of the whole ones that last() counts.
+  /// Draws the times of a stream whose reply is sent in one piece; last() otherwise assumes whole tokens.
   void foresee(EventSource& source);
 
  private:
@@ -8118,7 +8096,7 @@ class PaceSchedule {
   Random firsts_{0};
   Random gaps_{0};
   std::uint64_t drawn_ = 0;
-  // Nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
+  // Nanoseconds. Only due() rounds, so that 30 tokens at 30 per second take one second.
   double first_ = 0;
   double since_first_ = 0;
   bool foreseen_ = false;
@@ -8130,12 +8108,12 @@ class PaceSchedule {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A wait that the script of a reply wants.
+/// A wait that a reply's script asks for.
 struct ScriptedWait {
   enum class Kind { stall, half_close, open_stream, hold };
 
   Kind kind;
-  /// The place in the reply: "after token 2".
+  /// The position in the reply: "after token 2".
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
@@ -8145,31 +8123,31 @@ struct ScriptedWait {
   std::string in_vain(Duration lasted) const;
 };
 
-/// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
+/// Progress of a delivery, for the record of its exchange. Written by the connection's thread, read by any thread.
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
   std::atomic<std::size_t> tokens{0};
-  /// `[DONE]` was handed to the connection.
+  /// Whether `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
-  /// it, and the latest moment until that is known.
+  /// The real time of `[DONE]`. If the connection stays open after it: when the client's kernel acknowledged it, or
+  /// until then an upper bound.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
-  /// How much later than its moment anything could leave, at most, in nanoseconds.
+  /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
-  /// The plan's first fault has happened.
+  /// Whether the plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
-  /// can have read.
+  /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
+  /// read.
   mutable std::mutex handover;
-  /// What left of the answer; null unless somebody wants to know.
+  /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
-  /// For the connection's thread.
+  /// Only for the connection's thread.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
-  /// The scripted wait in which the delivery is.
+  /// The current scripted wait, if any.
   std::optional<ScriptedWait> scripted_wait() const;
 
  private:
@@ -8181,9 +8159,7 @@ struct DeliveryProgress {
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
-// Waits besides clock and gates; the time between two split writes.
-
-// What a delivery waits for besides the clock and gates.
+// Waits other than clock and gates; the time between two split writes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
@@ -8206,7 +8182,7 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
-/// Is over after some real time; nothing: never.
+/// Ends after some real time; empty: never.
 class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
@@ -8224,13 +8200,12 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
-/// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
-/// acknowledgement, which the client's kernel delays.
+/// The pause between two writes that the client should read separately, in real time: until the client has read the
+/// first. If the system cannot tell, until the bytes are sent and a short time has passed. Acknowledgements are no
+/// help, because the client's kernel delays them.
 class BetweenWrites final : public Pending {
  public:
-  /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that
-  /// leaves byte by byte would take minutes.
+  /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
   static constexpr Duration most_in_all = std::chrono::seconds{5};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
@@ -8241,12 +8216,12 @@ class BetweenWrites final : public Pending {
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> look_again_in() override {
-    // Nothing wakes when a client reads. Most do at once.
+    // Polls, because no event reports that a client reads. Most read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }
   bool needs_wake() const override { return false; }
-  /// The client does not read, and what is written next will be read with what was.
+  /// Whether the client does not read, so that it will read both writes together.
   bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
   Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 
@@ -8264,75 +8239,75 @@ class BetweenWrites final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The bytes of one answer on their way to the connection: which of them share a write, and how far the reply has come
-/// with those that the connection took.
+/// The bytes of an answer that wait to be written: which of them share a write, and the reply's progress for those
+/// already written.
 class WriteQueue {
  public:
-  /// How far the reply has come.
+  /// The reply's progress.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
     bool done = false;
     bool byte_order_mark = false;
-    /// The last event has no blank line after it yet.
+    /// Whether the last event lacks its blank line.
     bool unfinished = false;
   };
 
-  /// What is given here must outlive this.
+  /// Arguments must outlive the queue.
   WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
       : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
 
-  /// So many bytes will be gathered, perhaps.
+  /// Reserves memory for `size` bytes.
   void reserve(std::size_t size);
-  /// The answer is a stream, whose events may have a write each.
+  /// Notes that the answer is a stream, whose events may each have a write.
   void stream() { is_stream_ = true; }
-  /// Gathers bytes for the next write. What does not fit into one becomes a write now.
+  /// Adds bytes to the next write. If it grows too large, it is flushed first.
   void send(std::string_view bytes);
-  /// The bytes gathered so far are as much of the reply as `sent` says.
+  /// Sets the progress that is reached with the bytes added so far.
   void mark(const Sent& sent);
-  /// What was gathered is the head, or an event, or what stands between events.
+  /// Ends the head, an event, or bytes between events.
   void end_part();
-  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void leave();
-  /// What was gathered becomes a write.
+  /// Ends the current write.
   void flush();
 
-  /// Whether a write waits to be handed over.
+  /// Whether a write is pending.
   bool has_writes() const { return !units_.empty(); }
-  /// Hands the writes to the connection, as much as it takes.
+  /// Passes pending writes to the connection, as far as it accepts them.
   Outlet::Look hand_over();
-  /// Throws away what was not handed over.
+  /// Discards pending bytes.
   void forget();
-  /// Gives back the memory of what has left; false when something has not.
+  /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// How many bytes of the answer were gathered or handed over so far.
+  /// Bytes of the answer added so far.
   std::size_t position() const { return position_; }
-  /// How many were handed over.
+  /// Bytes written so far.
   std::size_t written() const { return written_; }
-  /// Whether the answer was split in two as the reply wants.
+  /// Whether the answer was split in two as the reply asks.
   bool is_split() const { return is_split_; }
 
  private:
-  /// What the progress is when so many bytes of the answer have been handed over.
+  /// The progress once `bytes` bytes have been written.
   struct Mark {
     std::size_t bytes;
     Sent sent;
   };
-  /// Bytes that leave by a write of their own.
+  /// Bytes of one write.
   struct Unit {
     std::size_t size;
-    /// Its bytes are those of `large_`, and were not gathered.
+    /// They are in `large_`, not copied.
     bool is_large = false;
-    /// The client is to read it apart from what was written before.
+    /// The client should read them separately from earlier bytes.
     bool is_second_half = false;
   };
 
-  /// Writes as much of the unit as the connection takes; false when the client has gone or the gateway stops.
+  /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
-  /// Waits, where the reply wants it, until the client has read what was written before.
+  /// Waits, if the reply asks for it, until the client has read earlier bytes.
   Outlet::Look pause_before(Unit& unit);
-  /// Tells the progress of the marks that have been handed over.
+  /// Publishes the marks that have been reached.
   void publish();
 
   const Writes& writes_;
@@ -8342,20 +8317,20 @@ class WriteQueue {
   bool is_stream_ = false;
 
   std::size_t position_ = 0;
-  std::string gathered_;    // what has not been handed over, but for `large_`
-  std::size_t taken_ = 0;   // of that, by the connection
-  std::size_t united_ = 0;  // of that, in units
-  std::string_view large_;  // not worth a copy
+  std::string gathered_;    // pending bytes, except `large_`
+  std::size_t taken_ = 0;   // of `gathered_`, accepted by the connection
+  std::size_t united_ = 0;  // of `gathered_`, in units
+  std::string_view large_;  // pending bytes too large to copy
   std::vector<Unit> units_;
   std::size_t next_unit_ = 0;
   bool awaits_room_ = false;
   std::optional<delivery::BetweenWrites> pause_;
-  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
+  std::size_t paused_at_ = std::string::npos;  // the offset of the last pause
   std::size_t written_ = 0;
   std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // of the marks
+  std::size_t published_ = 0;  // number of marks
   bool is_split_ = false;
-  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
+  /// Real time spent in pauses. Beyond the limit there are no more pauses.
   Duration time_to_read_{0};
   bool reads_too_slowly_ = false;
 };
@@ -8366,65 +8341,62 @@ class WriteQueue {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
-/// absolute deadlines, so that lateness never adds up.
-///
-/// A state machine, for nothing of it may block. The answer has stages, and each stage has steps: begin_stage() writes
-/// down the steps of the next stage, and go_on() performs one after the other. What a step finds that is to be done
-/// first, such as a fault or a ping, becomes steps before those that are left. Where a step has to wait for the client,
-/// the clock or a gate, it stays the next, and whoever calls go_on() calls it again later.
+/// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
+/// exchange's timeline, so delays never add up.
+/// A non-blocking state machine. An answer has stages, and each stage has steps. begin_stage() adds the steps of the
+/// next stage; go_on() performs them in order. A step may push more steps, such as a fault or a ping, which run first.
+/// A step that waits for the client, the clock or a gate stays the next step until go_on() is called again.
 class Delivery {
  public:
   enum class Result {
     completed,
-    /// The outlet gave up: the client left or stalled, or the gateway stops.
+    /// The client left or stalled, or the gateway stops.
     broken_off,
     /// A fault of the plan ended the reply.
     broken_by_fault,
-    /// The stall guard ended the reply by a reset.
+    /// The stall guard reset the connection.
     guard_expired,
   };
 
-  /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
+  /// The pace counts from `start`. Arguments, also of whole() and stream(), must outlive the delivery.
   Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
            DeliveryProgress& progress);
   ~Delivery();
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Whose error bodies error events have.
+  /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Real time after which a wait that only the client or a stop would end is ended by a reset; nothing, which is the
-  /// default: never.
+  /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
-  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
+  /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
-  /// From now on go_on() delivers an answer of one piece. It leaves when the last of `token_count` tokens would have.
+  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
-  /// From now on go_on() delivers an answer of events. Head and role event leave at once; each token at its time.
+  /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
-  /// Does what can be done now. Nothing: the outlet knows when to look again.
+  /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
-  /// Whether the trigger of the plan's fault of that index has come.
+  /// Whether fault number `fault` of the plan has been triggered.
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply came to the plan's hold of that index.
+  /// Whether the reply reached hold number `hold` of the plan.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply's bytes were split in two as the plan wants.
+  /// Whether the reply was split in two writes as planned.
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
+  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
   using Sent = WriteQueue::Sent;
 
-  /// In this order; an answer of one piece has a body in place of the stream.
+  /// In order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
 
-  /// A wait that has begun.
+  /// A wait in progress.
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
     /// Waits on the clock until `moment`, or until `other` is over.
@@ -8443,59 +8415,58 @@ class Delivery {
 
     delivery::RealTimeLimit guard;
     std::optional<GateWait> gate;
-    std::optional<ClockWait> clock;  // until the moment that is waited for, or a ping's before it
+    std::optional<ClockWait> clock;  // until `moment`, or until a ping before it
     std::optional<delivery::EitherOf> either;
     bool is_for_ping = false;
-    bool is_last = false;  // no ping comes any more
+    bool is_last = false;  // no more pings
   };
 
   struct Step {
     enum class Kind {
-      // What is sent. `number` is the event to which `bytes` belong; 0: none. Both must stay as they are until they
-      // were sent.
+      // Output. `number` is the event that `bytes` belong to, or 0. Both must stay valid until they are sent.
       head,
       byte_order_mark,
-      body,     // `bytes` of the body, cut where a fault is to happen inside them
-      part,     // those before a fault; the HTTP chunk promises `missing` bytes more
-      rest,     // those after the last fault
-      between,  // `bytes` that stand between events and are none
+      body,     // `bytes` of the body, split where a fault strikes inside them
+      part,     // up to a fault; the HTTP chunk announces `missing` more bytes
+      rest,     // after the last fault
+      between,  // `bytes` between events
       between_sent,
       this_event,  // `event_`
-      event,       // `event`, as often as faults want
+      event,       // `event`, as often as faults repeat it
       copy,        // one of these
       copy_sent,
       done_follows,        // for the log
-      event_after_source,  // `bytes`, an event after those of the source
-      error_event,         // of the fault `number`
+      event_after_source,  // `bytes`, an event after the source's events
+      error_event,         // of fault `number`
       done_after_error,
-      line_end,  // of an event that has none yet
+      line_end,  // ends an unfinished event
       end_of_body,
-      open_stream,  // the client is waited for to close it
+      open_stream,  // waits for the client to close the stream
       all_handed_over,
       leave,
       announce_last_bytes,
-      // Faults. `number` is the index of the fault in the plan.
-      strike,          // with each fault of `trigger`, from that one on
-      strike_at_byte,  // with those whose byte was the last that was sent
+      // Faults. `number` is the index in the plan.
+      strike,          // the faults of `trigger`, from index `number` on
+      strike_at_byte,  // the faults whose byte was just sent
       fault_inside,    // inside an event
       after_inside,
       happen,
       // Waits.
-      hold,    // `number` is the index of the hold in the plan
-      moment,  // until `moment`, for `bytes`; empty: for the event that is next
+      hold,    // hold `number` of the plan
+      moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,  // the end of a wait for that
-      delivery,     // until the client's kernel has all that was written
-      last_bytes,   // until it has the last bytes
-      done_left,    // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      client_left,  // marks the end of a wait for the client
+      delivery,     // until the client's kernel has received everything written
+      last_bytes,   // until it has received the last bytes
+      done_left,    // until it has `[DONE]`, which no client can read from the gateway\'s send queue
       done_delivered,
       // Ends.
-      half_closed,  // by the fault `number`
+      half_closed,  // by fault `number`
       close_when_delivered,
       close,
       reset,
-      end_by_fault,  // of the delivery
+      end_by_fault,  // ends the delivery
     };
 
     Kind kind;
@@ -8503,7 +8474,7 @@ class Delivery {
     std::string_view bytes = {};
     std::size_t missing = 0;
     const StreamEvent* event = nullptr;
-    bool is_last = false;  // of the events of the stream
+    bool is_last = false;  // in the stream
     Trigger::Kind trigger = Trigger::Kind::at_end;
     std::size_t count = 0;  // of the trigger
     TimePoint moment = {};
@@ -8512,38 +8483,38 @@ class Delivery {
   };
   using Kind = Step::Kind;
 
-  /// A place inside bytes of the body, and the fault whose trigger it is.
+  /// An offset in bytes of the body where a fault is triggered.
   struct Cut {
     std::size_t offset;
     std::size_t fault;
   };
 
-  // The machine.
+  // The state machine.
   void begin_stage();
-  /// Performs the next step, or begins the next stage; `over` unless the step has to wait.
+  /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
   Outlet::Look go_one_on();
   void perform(const Step& step);
-  /// Has a step done after those that were added before by the one that is performed, and before all others.
+  /// Adds a step after the steps that the current one already added, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
-  /// Nothing of the reply follows.
+  /// Ends the reply.
   void end(Result result);
-  /// The outlet gave up.
+  /// Handles an outlet that gave up.
   void break_off();
-  /// What it was held up by is over.
+  /// Notes the end of a wait for something external.
   void note_unhindered();
-  /// Whether it waits for a moment that comes by itself.
+  /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
 
-  // What is sent, from the whole to the part.
+  // Output, from the whole to its parts.
   void wait_for_whole();
   void begin_stream();
-  /// Sends events of the source, as many as can be sent without a wait.
+  /// Sends events of the source until one must wait.
   void send_events();
   bool take_event();
-  /// The moment at which the event leaves that is next.
+  /// When the next event is due.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
@@ -8554,10 +8525,10 @@ class Delivery {
   void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
+  /// Records in the log, if any, the payload that is about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
-  /// Tells the log that the whole answer was sent, or how it ends otherwise.
+  /// Records that the answer was sent, or how else it ends.
   void log_end() const {
     if (progress_.log) progress_.log->add_end(writes_.position());
   }
@@ -8567,14 +8538,14 @@ class Delivery {
   void announce_last_bytes() const;
 
   // Faults.
-  /// Strikes with the faults of that trigger, at its step or now, then from that index on.
+  /// Triggers the faults of `trigger` from index `from` on, as a step or now.
   void add_strike(Trigger::Kind trigger, std::size_t count);
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
   void happen(std::size_t fault);
   void send_error(const Effect& effect);
-  /// Ends the connection when everything sent has come to the client's kernel.
+  /// Ends the connection once the client's kernel has received everything.
   void end_connection(Outlet::Ending ending);
 
   // Waits.
@@ -8582,20 +8553,20 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
+  /// Sends the dialect's pings meanwhile, as look_at_gate() does. A wait until TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
   Outlet::Look look_at_moment(Step& step);
   Outlet::Look look_at_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
-  /// Tells the progress of a scripted wait until end_noted().
+  /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
-  /// What was due at that moment can leave now.
+  /// Notes how late the bytes that were due at `moment` can be sent.
   void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
-  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
+  /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
   void guard_expired();
@@ -8605,40 +8576,39 @@ class Delivery {
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
-  /// The end of what the reply last waited for that was not the gateway: its client, a gate, a scripted wait. Nothing
-  /// is late before it.
+  /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
   TimePoint unhindered_since_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string waited_in_vain_;
   std::function<void()> before_last_bytes_;
-  std::vector<bool> reached_;               // of each fault of the plan
-  std::vector<bool> came_to_;               // each hold of the plan
-  std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
+  std::vector<bool> reached_;               // for each fault of the plan
+  std::vector<bool> came_to_;               // for each hold of the plan
+  std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
-  WriteQueue writes_;               // what was flushed is handed over before the next step
-  Stage next_stage_ = Stage::head;  // of `events`: as long as there may be more
-  std::vector<Step> steps_;         // of the stage; the last is next
-  std::size_t insert_at_ = 0;       // where steps are added: before those that were left when the one performed began
-  bool is_held_up_ = false;         // by something that does not come by itself
+  WriteQueue writes_;               // flushed writes are handed over before the next step
+  Stage next_stage_ = Stage::head;  // `events` repeats while there are more
+  std::vector<Step> steps_;         // of this stage; the last is next
+  std::size_t insert_at_ = 0;       // where steps are added: before those left when the current one began
+  bool is_held_up_ = false;         // by something other than time
   bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
   std::string_view head_;
-  std::string_view body_;  // of an answer of one piece
+  std::string_view body_;  // of an answer in one piece
   std::size_t token_count_ = 0;
-  bool nothing_follows_ = false;  // all of that has been sent
+  bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // nothing has to be done for an event but to send it
-  bool looks_ahead_ = false;     // each event is taken before the one before it is sent
-  std::optional<bool> follows_;  // whether there is `following_`; nothing: that was not asked
+  bool simply_ = false;          // events need no handling except sending
+  bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
+  std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
   StreamEvent following_;
-  StreamEvent extra_;                    // that is none of the source's
+  StreamEvent extra_;                    // not from the source
   std::optional<EventFraming> framing_;  // of a stream whose head has been sent
-  std::size_t events_ = 0;               // as the reply has them
+  std::size_t events_ = 0;               // of the reply
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
@@ -8650,36 +8620,36 @@ class Delivery {
 
 // ---- http/exchange_observer.hpp -------------------------------------------------------------------------------------
 
-// What a connection tells of the exchange under way: five facts.
+// What a connection reports to the current exchange: five events.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a connection tells of the exchange under way. Called by the thread that has the connection.
+/// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
   /// How the client left.
   struct Leaving {
-    /// By RST; else by FIN, after which it may still read.
+    /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
-    /// Bytes that were written and have not come to its kernel, as far as the system can tell.
+    /// Bytes written but not received by its kernel, as far as the system can tell.
     std::size_t under_way = 0;
-    /// When, on the exchange's clock.
+    /// The time on the exchange's clock.
     TimePoint at{};
-    /// Time on that clock since the last write; 0 when there was none.
+    /// Time on that clock since the last write; 0 if there was none.
     Duration after_last_write{0};
   };
 
   virtual ~ExchangeObserver() = default;
 
-  /// Both moments are from before the answer's first byte left: its client may react before the sender goes on.
+  /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
-  /// So many bytes of the answer were taken.
+  /// The system accepted `bytes` bytes of the answer.
   virtual void mark_written(std::size_t bytes) = 0;
-  /// The client sent FIN, reset, or could not be written to.
+  /// The client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
-  /// Whether the exchange waits although its client has closed its side.
+  /// Whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
-  /// A hold or a manual wait ran into its real-time guard.
+  /// A hold or a manual wait exceeded its real-time guard.
   virtual void mark_guard_expired() = 0;
 };
 
@@ -8688,34 +8658,34 @@ class ExchangeObserver {
 // ---- http/sockets.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
+/// All calls to the system's socket interface (POSIX). Ports to other systems reimplement them.
 namespace sockets {
 
-/// `reset`: the peer sent RST while its side was open. `failed`: any other way in which nothing more can pass.
+/// `reset`: the peer sent RST while its side was open. `failed`: any other error.
 enum class Transfer { done, would_block, reset, failed };
 
-/// Close-on-exec (a forked child that holds the descriptor defeats RST), no delay, no SIGPIPE.
+/// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
 void adopt(int socket);
-/// Sends what fits; `bytes` is what was taken.
+/// Sends without blocking. `bytes`: how many were accepted.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
-/// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
-/// this system; nothing where the system cannot tell, or stamp_arrivals was not called for the listener.
+/// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
+/// this system; empty if unknown, or without stamp_arrivals() on the listener.
 Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
-  bool ready = false;         // readable or writable, as asked
+  bool ready = false;         // readable or writable, as requested
   bool woken = false;         // the wake descriptor is readable
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
+/// Blocks until one of these is true or the timeout (empty: none). `wake`: a wake descriptor, or -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
-/// What of a socket somebody waits for. That its connection is gone is always told of.
+/// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
   bool bytes = true;
-  bool close = true;  // by the peer, of its side
+  bool close = true;  // FIN of the peer
   bool room = false;
 
   bool operator==(const Wanted& other) const {
@@ -8726,85 +8696,83 @@ struct Watched {
   int descriptor;
   Wanted wanted = {};
   bool is_ready = false;
-  bool hung_up = false;  // the peer has closed its side, or the connection is gone
+  bool hung_up = false;  // the peer closed its side, or the connection is gone
 };
-/// Blocks until one of these descriptors is ready, or its peer has gone, or the time is up; nothing: without end.
-/// May return before that.
+/// Blocks until a descriptor is ready, its peer has gone, or the timeout (empty: none). May return early.
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
-/// Whether the peer of a disconnected socket sent RST while its side was open. True once.
+/// Whether the peer of a disconnected socket sent RST while its side was open. Returns true only once.
 bool was_reset(int socket);
-/// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
+/// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes received that nobody has taken; 0 where the system cannot tell.
+/// Bytes received and not yet read; 0 if unknown.
 std::size_t received(int socket);
-/// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
+/// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
-/// How many of these are not known to have come to the peer's kernel. One that has just sent something delays its
-/// acknowledgement by 40 ms; Linux tells of a peer on the same machine and in the same network namespace before that.
+/// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
+/// same machine and network namespace, Linux reports arrival earlier.
 std::size_t under_way(int socket);
-/// How many of them have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
+/// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
-/// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
-/// cannot tell. Linux can of a peer on the same machine and in the same network namespace.
+/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux for a peer on the same machine
+/// and network namespace.
 std::optional<bool> was_read_by_peer(int socket);
-/// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
+/// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);
-/// Discards what has been received and not read: with unread bytes, close would send RST in place of FIN.
+/// Discards received bytes, because close() sends RST instead of FIN if any are unread.
 void discard_received(int socket);
 void close(int socket);
-/// Closes with RST (SO_LINGER 0, no shutdown before it). Where the system can send RST without closing, it is sent
-/// although a forked child holds a copy of the descriptor.
+/// Closes with RST (SO_LINGER 0, no shutdown before it). Where possible, sends RST even if a forked child holds a copy
+/// of the descriptor.
 void reset(int socket);
-/// Sends RST now where the system can; the descriptor stays valid, and is then to be closed by reset().
+/// Sends RST now, where the system can. The descriptor stays valid until reset() closes it.
 void send_reset(int socket);
 
-/// Keeps the system from buffering more than it has offered the peer so far.
+/// Stops the system from growing the receive buffer beyond the window already offered to the peer.
 void stop_buffer_growth(int socket);
 
-/// Lets receive() tell the age of what it receives, on every connection that the listener accepts from now on.
+/// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(int listener);
-/// Listens on with room for bursts of connections.
+/// Enlarges the backlog of a listener for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
   accepted,
   nobody_waits,
-  /// This process has no descriptor left.
+  /// The process has no descriptor left.
   no_descriptor,
-  /// The system has none left, or no memory: it may later.
+  /// The system is out of descriptors or memory, perhaps temporarily.
   exhausted,
-  /// The listener is of no use any more.
+  /// The listener is unusable.
   failed,
 };
-/// Takes the next connection of a listener that never_block was called for.
+/// Accepts a connection. The listener must be non-blocking (never_block).
 Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
-/// A descriptor more for the same thing; -1 when there is none.
+/// Duplicates a descriptor; -1 on failure.
 int duplicate(int descriptor);
-/// Lets the process have descriptors up to about this number without a pause. Linux enlarges its table by halting all
-/// other users of it for as long as an RCU grace period takes, tens of milliseconds; those who need no more
-/// descriptors than it has meanwhile are not halted.
+/// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
+/// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// How many descriptors this process may have; nothing: without a limit, or unknown.
+/// The process's descriptor limit; empty if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
-/// Why the calling thread's last call failed, in the system's words.
+/// The system's message for the calling thread's last error.
 std::string last_error();
-/// Takes an address without listening on it: connections to it are refused, and nobody else can listen there. -1 when
-/// it cannot be had.
+/// Binds an address without listening: connections are refused, and no other socket can listen there. Returns -1 on
+/// failure.
 int reserve(const std::string& host, int port);
-/// Closes a reserved address. Others can listen there although a forked child holds a copy of the descriptor: as far as
-/// the system allows, which is for those that set SO_REUSEADDR.
+/// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
+/// use the address.
 void give_up_reserved(int reserved);
-/// Closes a listener. It ends although a forked child holds a copy of the descriptor, which would otherwise go on
-/// accepting connections that nobody serves.
+/// Closes a listener, even if a forked child holds a copy of the descriptor. The copy would otherwise keep accepting
+/// connections without a server.
 void stop_listening(int listener);
-/// Listens on a reserved address. False when the system refuses.
+/// Listens on a reserved address. Returns false on failure.
 bool listen_on_reserved(int reserved);
-/// Why nobody can listen there, in words; nothing when one can.
+/// Why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
-/// A descriptor that one thread polls and others make readable; where the system can, both are the same one.
+/// A descriptor to poll and one to signal it; the same descriptor where the system can.
 struct WakePair {
   int reading = -1;
   int writing = -1;
@@ -8819,19 +8787,19 @@ void close_wake(const WakePair& wake);
 
 // ---- http/wakes.hpp -------------------------------------------------------------------------------------------------
 
-// What ends the waits of a connection from other threads: its waker, and the stop of the gateway.
+// Ends the waits of a connection from other threads: its waker, and the stop of the gateway.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
-/// descriptor is made when such a thread first needs it: on the real clock it never does.
+/// Wakes a connection: its thread if that is blocked in poll(), and the wake set by tell(). The descriptor is created
+/// on first use; with the real clock it is never needed.
 class DescriptorWake final : public Wake {
  public:
-  /// Wakes that too from now on; null: nothing more.
+  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell(Wake* other);
   MOCK_GATEWAY_INLINE ~DescriptorWake() override;
   MOCK_GATEWAY_INLINE void wake() noexcept override;
-  /// The descriptor to poll. Only for the connection's own thread.
+  /// The descriptor to poll. Only for the thread that serves the connection.
   int prepare();
   bool is_prepared();
   void clear();
@@ -8842,21 +8810,21 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
-/// at once, and none of them has to wait for the others.
+/// Stops a connection's waits and transfers from any thread. It outlives the connection, so hundreds can be stopped at
+/// once without waiting for each other.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// Whether the connection's thread waits for its client, and nothing has come that would wake it.
+  /// Whether the connection's thread waits for its client, with no received bytes pending.
   bool waits_for_client();
-  /// Notes that it waits from now on, or no more.
+  /// Notes whether the thread waits.
   void set_waiting(bool waiting) { waiting_ = waiting; }
-  /// is_stopped() for work that cannot wait on the descriptor.
+  /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
-  /// The descriptor is about to be closed, and may soon be somebody else's.
+  /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut();
 
  private:
@@ -8872,13 +8840,13 @@ class StopLine {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Transport limits: always real time.
+/// Transport limits, always in real time.
 struct ConnectionLimits {
-  /// What a connection may take that nobody has trusted yet.
+  /// Budget of a connection until it is trusted.
   struct Trial {
-    /// Since it was accepted, for all that is read, answered and waited for.
+    /// From acceptance on, including reading, answering and waiting.
     Duration time;
-    /// How many bytes it may send.
+    /// Bytes the client may send.
     std::size_t bytes;
   };
 
@@ -8889,23 +8857,23 @@ struct ConnectionLimits {
   Duration body_timeout;
   std::size_t max_head;
   std::size_t max_body;
-  /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
+  /// Whether body_timeout grows by 1 s per 10 KiB of received body.
   bool body_grows = true;
-  /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
+  /// Whether connections may use the descriptors reserved by Server::keep_descriptors.
   bool uses_kept_descriptors = false;
-  /// Empty: each connection is trusted from its beginning.
+  /// Empty: every connection is trusted from the start.
   std::optional<Trial> trial = std::nullopt;
 };
 
-/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
-/// busy_with() by any.
+/// A client connection: all reads, writes and waits, and how it is closed. Used by one thread at a time; stop_line()
+/// and busy_with() by any thread.
 class Connection final : public Outlet {
  public:
-  /// `spent`: the connection is on trial, and has sent as much as it may.
+  /// `spent`: the untrusted connection has used up its byte budget.
   enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken, spent };
   enum class Failure { client_left, client_stalled, stopped };
 
-  /// Takes the descriptor over.
+  /// Takes ownership of the socket.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
   MOCK_GATEWAY_INLINE ~Connection() override;
   Connection(const Connection&) = delete;
@@ -8914,55 +8882,53 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// When something is to be done though nothing has come: a wait of the exchange under way is to be looked at, or the
-  /// client has sent no request for too long.
+  /// The latest time to serve this connection again without socket events: for a wait of the current exchange, or for a
+  /// timeout of the client.
   std::chrono::steady_clock::time_point look_again_at() const;
-  /// What of the socket it waits for.
+  /// The socket events it waits for.
   sockets::Wanted wanted() const;
-  /// Ends its trial.
+  /// Ends the trial.
   void trust() { trial_.reset(); }
 
-  // Reading. Nothing as an Arrival: it has not all come so far, and the connection knows when to look again.
-  /// Waits for the first byte of the next request, as long as a connection may be idle.
+  // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
+  /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
-  /// Does so without waiting.
+  /// The same without blocking.
   std::optional<Arrival> look_for_request();
-  /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
+  /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
-  /// HTTP has soon: a control character, or a line end that is not CRLF.
+  /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
+  /// a control character or a line end other than CRLF, so that other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
-  /// From now on read_exactly and read_line time out when the body takes longer in all than it may. One that is read
-  /// slowly may take any time.
+  /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
-  /// Appends as many bytes to `out` as `size` says and have come, and takes them off `size`: all when they have
-  /// arrived.
+  /// Appends up to `size` received bytes to `out` and subtracts them from `size`. Returns `arrived` when `size` is 0.
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
-  /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
+  /// Appends one line with its line end to `out`. Returns `too_large` beyond `max` bytes.
   std::optional<Arrival> read_line(std::size_t max, std::string& out);
-  /// From now on read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once. A
-  /// client that closes its side ends that.
+  /// Makes read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once() is
+  /// called or the client closes its side.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
-  /// Takes what is there already, 128 KiB at most, and leaves it unread. `timed_out` when more may come.
+  /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.
   Arrival receive_at_once();
-  /// Whether bytes have been received that nobody has read.
+  /// Whether received bytes are still unread.
   bool has_unread() const { return position_ < buffer_.size(); }
   std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
   void forget_unread() { position_ = buffer_.size(); }
-  /// Whether the client has closed its side, and sent nothing else that is to be answered.
+  /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it. It
-  /// is never before the end of the last exchange.
+  /// When the last received byte reached this system, which under load is long before a thread reads it. Never earlier
+  /// than the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// The request that was read last was sent at this moment or later.
+  /// Lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
-  /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
+  /// The exchange whose stream was unfinished when the current request began to arrive; 0 if none.
   std::uint64_t overtaken_stream() const;
 
-  // Writing: the exchange under way hears of what happens.
-  /// `stream`: the id of an exchange whose answer is a stream; 0 otherwise.
+  // Writing. The observer of the current exchange is notified.
+  /// `stream`: the id of the exchange if its answer is a stream, otherwise 0.
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
@@ -8977,45 +8943,44 @@ class Connection final : public Outlet {
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
-  /// Has its waker wake that too from now on; null: nothing more.
+  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell_of_wakes(Wake* other) { wake_->tell(other); }
   MOCK_GATEWAY_INLINE void guard_expired() override;
 
-  // Waiting, on the thread that calls.
-  /// Waits until what the last look waited for may have come, or it is time to look again.
+  // Blocking calls.
+  /// Blocks until the event of the last look, or until look_again_at().
   void wait_for_news();
-  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
+  /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has what was written. False when the client has gone, does not read, or the
-  /// gateway stops.
+  /// Waits until the client's kernel has received all written bytes. Returns false if the client left or does not read,
+  /// or the gateway stops.
   bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// The body of the request was not read: before the connection closes, what the client still sends is taken off
-  /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.
+  /// Makes finish() drain what the client still sends for a while, because an unread request body would otherwise reset
+  /// the connection before the client reads its answer. Implied if the answer is not fully delivered.
   void linger() { linger_ = true; }
-  /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
-  /// finds the connection closed.
+  /// Sends the FIN or RST that ending() asks for, if any. Must precede the end of an exchange: code that waits for that
+  /// end must find the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it. Returns whether that is done; else the connection knows when this is to be
-  /// called again. The descriptor stays open, for the stop line to reach, until the destructor.
+  /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
+  /// stays open until the destructor, because the stop line may use it.
   bool finish();
-  /// Whether finish() was called.
   bool is_finishing() const { return is_finishing_; }
 
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
-  /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
+  /// Sets which test code this connection's thread runs; empty if none. Callable from any thread.
   void set_busy_with(std::string what);
-  /// Does the same with a literal, at no cost; null: in none.
+  /// The same for a string literal, without a copy; null if none.
   void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
  private:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// Slow reading: `step` more bytes may be taken after each gap.
+  /// State of slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
     Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
         : step(its_step), gap(its_gap), timeline(its_timeline) {}
@@ -9026,17 +8991,17 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
     std::optional<ClockWait> turn;
   };
-  /// How far a head was looked through.
+  /// Progress of scanning a head.
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
-    std::size_t line = 0;  // bytes of it so far, its end included
+    std::size_t line = 0;  // its length so far, including its line end
     char last = '\0';
   };
 
-  /// How long the client's kernel has taken none of what was written. A client that reads slowly makes no room for a
-  /// new write for a long time, because the system waits until a third of the send queue is free. The queue shrinks
-  /// before that.
+  /// Measures how long the client's kernel has accepted none of the written bytes. The socket may stay unwritable for
+  /// long with a slow reader, because the system waits until a third of the send queue is free. The queue itself
+  /// shrinks earlier.
   class Standstill {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -9047,22 +9012,22 @@ class Connection final : public Outlet {
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
-  /// The stream that was sent last.
+  /// The last stream that was sent.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
-    std::chrono::steady_clock::time_point last_bytes{};  // they followed
+    std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
   };
 
-  /// What the connection waits for, or waited for last.
+  /// The current or last wait.
   struct Wait {
     enum class For {
       bytes,
-      /// For more to be written.
+      /// For room in the send buffer.
       room,
-      /// Of what was written, to the client's kernel.
+      /// For acknowledgement of written bytes.
       delivery,
-      /// A clock, a gate or a client that reads, as the exchange wants.
+      /// For a clock, a gate or the client's reads, as the exchange asks.
       exchange,
     };
 
@@ -9070,32 +9035,32 @@ class Connection final : public Outlet {
     sockets::Interest interest() const;
 
     For what;
-    Moment until{};                                  // the latest moment to look again
-    bool is_for_client = false;                      // whether it matters that the client closes its side
+    Moment until{};                                  // the latest time to look again
+    bool is_for_client = false;                      // whether it ends when the client closes its side
     bool is_woken = false;                           // whether another thread may end it
-    std::optional<Moment> times_out = {};            // of bytes
-    std::optional<Standstill> standstill = {};       // of room and delivery
-    std::optional<Acknowledgement> acknowledgement;  // of delivery
+    std::optional<Moment> times_out = {};            // for bytes
+    std::optional<Standstill> standstill = {};       // for room and delivery
+    std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
-  /// A trial that has begun.
+  /// The trial of this connection.
   struct Trial {
     std::chrono::steady_clock::time_point end;
-    std::size_t bytes;  // that may still come
+    std::size_t bytes;  // that may still be received
   };
 
-  /// Receives what has come. `timed_out` when nothing has for as long as `patience`, which counts from the first call
-  /// after something came.
+  /// Receives available bytes. Returns `timed_out` after `patience` without any, counted from the first call since the
+  /// last bytes.
   std::optional<Arrival> receive(Duration patience);
-  /// Whether there is a first byte of the next request.
+  /// Whether the next request has begun.
   bool has_request();
-  /// This moment, or the end of the trial where that comes before it.
+  /// `moment`, or the end of the trial if that is earlier.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
-  /// More bytes that may be taken, now or after the gap of slow reading.
+  /// Receives more bytes, after the gap if reading slowly.
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool comes_to_turn();
-  /// How long the client may go on without sending a byte of the body.
+  /// How long the client may pause while it sends the body.
   Duration body_patience() const;
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
@@ -9103,19 +9068,18 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point idle_until() const;
   Look look_at(Pending& pending, OnClientClosed on_client_closed);
   bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
-  /// Goes on with the wait for that, or begins it.
+  /// Continues the wait for `what`, or begins it.
   Wait& begin_wait(Wait::For what);
-  /// Has the connection looked at again after that time, or when what it waits for has come.
+  /// Sets when to look again, at the latest. Returns `not_yet`.
   Look not_yet(std::optional<Duration> look_again_in);
-  /// What has become of the socket since it was looked at last.
+  /// Changes of the socket since the last look.
   sockets::Readiness news();
   template <class Looking>
   bool wait_while(const Looking& looking);
   void note_peer_closed(bool is_reset);
-  /// Notes that the connection can be used no more.
   void note_disconnected();
   ExchangeObserver::Leaving leaving() const;
-  /// Returns whether no more is to be taken off.
+  /// Drains what the client sends. Returns true when done.
   bool take_off_what_still_comes();
 
   int socket_;
@@ -9123,15 +9087,15 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
-  bool may_have_come_ = true;  // something that was not received yet
+  bool may_have_come_ = true;  // bytes to receive
   bool is_last_to_come_ = false;
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
-  std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
-  // No earlier its client sent the newest bytes, and the request's first: the connection was opened, or they reached
-  // this system where that is known. A client may open connections long before it has something to send.
+  std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
+  // Lower bounds of when the client sent the newest bytes and the request's first bytes: their arrival time if the
+  // system reports it, else when the connection was opened, which may be much earlier.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -9144,7 +9108,7 @@ class Connection final : public Outlet {
   bool ending_is_sent_ = false;
   std::optional<HeadScan> head_scan_;
   std::optional<Slow> slow_;
-  std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
+  std::optional<std::chrono::steady_clock::time_point> body_began_;  // unset while reading slowly
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
@@ -9154,9 +9118,9 @@ class Connection final : public Outlet {
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
-  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
-  bool has_news_ = true;                    // the socket may have changed since it was looked at
-  std::optional<sockets::Readiness> seen_;  // by the wait for news
+  std::size_t moved_at_once_ = 0;           // bytes received and written since the last wait
+  bool has_news_ = true;                    // the socket may have changed since the last look
+  std::optional<sockets::Readiness> seen_;  // by wait_for_news()
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -9171,55 +9135,54 @@ class Connection final : public Outlet {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request as read from a connection: whole, or with the reason why not.
+/// A request read from a connection, complete or with the reason why not.
 struct IncomingRequest {
-  ReceivedRequest request;  // keys not yet masked
+  ReceivedRequest request;  // with unmasked keys
   std::string raw_head;
-  std::string raw_body;  // only of a chunked body: with its framing
+  std::string raw_body;  // only for a chunked body, including the chunk framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// What came is not HTTP, or never was complete: it is answered before anything else is looked at.
+  /// Not HTTP, or incomplete. Answered before any other check.
   Seldom<Failure> malformed;
-  /// The gateway cannot serve the connection: it is answered before anything else is looked at. The body was not read.
+  /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
   Seldom<Failure> turned_away;
-  /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
+  /// The body or its chunk framing exceeds the limit. The body was not read to its end.
   Seldom<Failure> body_too_large;
-  /// The head alone decides that the request is refused. The body was not read.
+  /// The request is refused because of its head. The body is unread.
   Seldom<Failure> refused;
-  /// Whether there is more of the body than was read.
+  /// Whether part of the body is unread.
   bool is_body_unread = false;
-  /// The answer goes before the body, which is read after it.
+  /// Whether the body is read after the answer.
   bool is_body_read_later = false;
   /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
-  /// The host, and perhaps the port, of a target in the absolute form, of which `request` has the path and the query;
-  /// empty for another form. It counts in place of Host (RFC 9112, 3.2.2).
+  /// The host, and perhaps the port, of an absolute-form target; else empty. `request` has the path and query. Takes
+  /// precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When it was complete, or given up.
+  /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
-  /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
+  /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   Seldom<ConnectionFault> fault;
-  /// The exchange's, when reading the request took time on the gateway's clock.
+  /// The exchange's timeline, if reading took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;
 
   bool is_answered_before_body() const { return fault && fault->failure(); }
 };
 
-/// Whether a head is a valid request, as cpp-httplib sees it: 0, or the status with which it refuses it.
+/// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// Asked once the head is complete, and before a byte of the body is read: why the request is refused for its head
-/// alone, if it is. Then the body is not read, and a client that waits for 100 Continue gets its answer in place of it.
-/// It may be empty: it refuses none.
+/// Called when the head is complete and the body unread. May refuse the request because of its head: then the body is
+/// not read, and a client that waits for 100 Continue gets the error instead. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
-/// Reads a body, of a request whose head has been read.
+/// Reads the body of a request whose head has been read.
 class BodyReader {
  public:
-  /// Both must outlive this.
+  /// Both must outlive the reader.
   BodyReader(Connection& connection, IncomingRequest& incoming) : connection_(connection), incoming_(incoming) {}
 
-  /// Reads on. Nothing: the connection knows when to look again.
+  /// Continues reading. Empty: call again when the connection is ready.
   std::optional<Connection::Arrival> go_on(const RefuseHead& refuse_head);
 
  private:
@@ -9230,40 +9193,40 @@ class BodyReader {
   std::optional<Arrival> read_chunks();
   std::optional<Arrival> begin_chunk();
   std::optional<Arrival> read_trailer();
-  /// Appends the bytes that are left to `out`, which never gets longer than `most`.
+  /// Appends the remaining bytes to `out`, whose size never exceeds `most`.
   std::optional<Arrival> read_left(std::size_t most, std::string& out);
   std::optional<Arrival> read_chunk_line(const char* too_long);
 
   Connection& connection_;
   IncomingRequest& incoming_;
   Next next_ = Next::framing;
-  std::size_t max_raw_ = 0;  // bytes of a chunked body with its framing
-  std::size_t left_ = 0;     // bytes of the body, or the chunk
-  std::size_t piece_ = 0;    // of these, for which there is room
+  std::size_t max_raw_ = 0;  // limit of a chunked body including framing
+  std::size_t left_ = 0;     // remaining bytes of the body or chunk
+  std::size_t piece_ = 0;    // part of `left_` that `out` has room for
   std::size_t chunk_begin_ = 0;
   std::size_t chunk_size_ = 0;
-  std::size_t fields_ = 0;  // of the trailer
+  std::size_t fields_ = 0;  // in the trailer
 };
 
-/// Reads the next request, struck by a fault or not.
+/// Reads the next request, with or without a connection fault.
 class RequestReader {
  public:
-  /// What is given as a reference must outlive this.
+  /// Referenced arguments must outlive the reader.
   RequestReader(Connection& connection, const HeadCheck& check_head, const std::optional<ConnectionFault>& fault,
                 const Clock& clock, RefuseHead refuse_head);
 
-  /// Reads on. False: the connection knows when to call this again. True: that was all.
+  /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool go_on();
-  /// What was read. Nothing: the connection ended before a request was complete.
+  /// The request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
   using Arrival = Connection::Arrival;
 
-  /// Returns whether the body is to be read.
+  /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether it arrived, or is answered 408.
+  /// Whether it arrived. A timeout is answered with 408.
   bool has_arrived(Arrival arrival, const char* what);
   void complete();
 
@@ -9272,22 +9235,22 @@ class RequestReader {
   const Clock& clock_;
   RefuseHead refuse_head_;
   std::optional<IncomingRequest> incoming_;
-  std::optional<BodyReader> body_;  // once the head has been read
+  std::optional<BodyReader> body_;  // set once the head has been read
   bool timed_out_ = false;
 };
 
-/// Reads the next request, waiting for it on the calling thread. Nothing: the connection ended before it was complete.
+/// Reads the next request, blocking the calling thread. Empty if the connection ended before it was complete.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
-/// Reads the body of a request that was answered before it, and throws it away.
+/// Reads and discards the body of a request that was answered early.
 class SkippedBody {
  public:
   SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}
   SkippedBody(const SkippedBody&) = delete;
   SkippedBody& operator=(const SkippedBody&) = delete;
 
-  /// Reads on. Nothing: the connection knows when to call this again. Else whether the next request can follow.
+  /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
   std::optional<bool> go_on();
 
  private:
@@ -9295,8 +9258,8 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
-/// told before anything is judged.
+/// Whether these bytes contain a complete request, or all of it that is read without waiting, judging by its framing
+/// and limits alone.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -9305,62 +9268,60 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What becomes of the connections of a Server: decided by the layer above, in `src/serve/connection_loop.cpp`, on the
+/// Decides how a Server's connections are served. Implemented in `src/serve/connection_loop.cpp`; called on the
 /// server's threads.
 class ConnectionHandler {
  public:
-  /// Serves what a client has sent. Returns whether it may send more: then this is called again when it has, or has
-  /// sent nothing for as long as a connection may be idle, on any thread; else the connection is closed. Throws
-  /// nothing.
+  /// Serves what a client has sent, on any thread. Returns false to close the connection. Otherwise it is called again
+  /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
-  /// When a connection is served first: as soon as it is accepted, or when its client has sent something.
+  /// When a connection is first served: once accepted, or once its client sends something.
   enum class Beginning { accepted, client_speaks };
-  /// Has the connection served, and destroys `serve` when it is closed. Returns why not, when the system gives no
-  /// thread. Throws std::bad_alloc.
+  /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
+  /// gives no thread. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
-  /// Decides how an accepted connection is served, and starts that. Returns why it cannot be served; nothing when it
-  /// is. Called on the accepting thread, in the order in which connections are accepted: it waits for no client. Throws
-  /// std::bad_alloc.
+  /// Decides how an accepted connection is served, and starts it. Returns why it cannot be served, or nothing. Called
+  /// on the accepting thread in the order of acceptance, so it must not wait. Throws std::bad_alloc.
   virtual std::optional<std::string> accept(const Start& start) = 0;
-  /// Answers a connection that cannot be served, and says `why`. Called on the accepting thread, for which others wait:
-  /// the connection's limits are such that nothing waits for its client.
+  /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
+  /// limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
-  /// Called on the accepting thread when the process has no descriptor for the next connection. Returns whether one is
-  /// free now, because a connection was closed that is not in use.
+  /// Tries to free a descriptor by closing an idle connection. Returns whether it did. Called on the accepting thread
+  /// when the process has none left.
   virtual bool free_a_descriptor() { return false; }
 };
 
-/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and checks the grammar of
-/// requests; accepting, and the connections, are ours.
+/// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of
+/// heads.
 class Server {
  public:
-  /// Listens when it returns; `on_bound` learns the port before the first connection is served. `handler` must outlive
-  /// this. Throws GatewayError, saying why, when it cannot.
+  /// Starts listening. `on_bound` gets the port before the first connection is served. `handler` must outlive the
+  /// server. Throws GatewayError if it cannot listen.
   Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
          const std::function<void(int port)>& on_bound);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Keeps so many descriptors of this process from connections whose limits do not allow them, from now on; but at
-  /// most a quarter of all. A server that must be reached whatever happens to the others has them.
+  /// Reserves up to `count` descriptors of this process, at most a quarter of its limit, for connections with
+  /// uses_kept_descriptors. A control server stays reachable this way.
   static void keep_descriptors(std::size_t count);
 
   int port() const;
-  /// Closes the listening socket until accept_again; connections go on.
+  /// Closes the listening socket until accept_again(); open connections continue.
   void refuse();
-  /// Throws GatewayError when the port cannot be had any more.
+  /// Throws GatewayError if the port is no longer available.
   void accept_again();
-  /// Ends every connection and stops listening; nothing happens the second time.
+  /// Ends every connection and stops listening. Further calls do nothing.
   void stop();
-  /// Whether the caller was called by this server: it must not wait for the server to stop.
+  /// Whether the calling thread belongs to this server, and so must not wait for it to stop.
   bool is_own_thread() const;
 
  private:
   class Impl;
-  /// cpp-httplib changes what the process does on SIGPIPE; this does not.
+  /// Keeps the process's SIGPIPE handling, which cpp-httplib would change.
   static std::unique_ptr<Impl> make_impl(ConnectionHandler& handler, const ConnectionLimits& limits);
   std::unique_ptr<Impl> impl_;
 };
@@ -9371,13 +9332,13 @@ class Server {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
+/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
 std::string_view reason_phrase(int status);
 
-/// How the body of an answer is delimited (RFC 9112, 6.3). `none`: its status has no body, and no Content-Length.
+/// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
 enum class BodyFraming { content_length, chunked, until_close, none };
 
-/// The status line and the headers, through the blank line.
+/// The status line and header fields, including the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 
@@ -9387,38 +9348,36 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Connections that cannot be served, from their acceptance to their end. Each is answered when its request has come,
-/// or when it has had time to send one. Nobody waits for that: the accepting thread, which alone uses this, attends to
-/// them between two acceptances.
+/// Connections that cannot be served, until they are closed. Each is answered when its request is complete or overdue.
+/// Only the accepting thread uses this, between two accepts, and never blocks for them.
 class TurnedAway {
  public:
-  /// Reads what has come of a request, without waiting for more, and answers it. Throws nothing.
+  /// Reads the available part of a request without waiting, and answers it. Throws nothing.
   using Answer = std::function<void(Connection& connection, const std::string& why)>;
 
   explicit TurnedAway(Answer answer) : answer_(std::move(answer)) {}
 
-  /// Takes one over. Where eight are here already, the first of them is answered and closed at once. Throws
-  /// std::bad_alloc.
+  /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
   bool empty() const { return guests_.empty(); }
-  /// Answers those whose request is whole or late. Closes those that have had their answer, when they have closed their
-  /// side or time is up.
+  /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
+  /// or time is up.
   void attend();
-  /// Closes one that has its answer. False when there is none.
+  /// Closes one answered connection. Returns false without one.
   bool close_answered();
-  /// Closes all; those that have no answer get one before.
+  /// Answers those without an answer, then closes all.
   void close_all();
 
-  /// The descriptors that tell whether there is something to attend to.
+  /// Adds the descriptors to poll.
   void watch(std::vector<sockets::Watched>& descriptors) const;
-  /// In what time the next one is late.
+  /// Time until the next connection is overdue.
   Duration due() const;
 
  private:
   struct Guest {
     std::unique_ptr<Connection> connection;
     std::string why;
-    std::chrono::steady_clock::time_point since;  // it came, or was answered
+    std::chrono::steady_clock::time_point since;  // when it was added or answered
     bool answered = false;
   };
 
@@ -9430,8 +9389,8 @@ class TurnedAway {
   const Answer answer_;
   std::deque<Guest> guests_;
   std::chrono::steady_clock::time_point last_came_{};
-  // For a request. Each client that says nothing halves it, so that many of them take no time from others; one that
-  // speaks makes it longer again.
+  // Time for a request. Each silent client halves it, so that many of them do not delay others. Each complete request
+  // raises it again.
   Duration patience_ = longest_patience;
 };
 
@@ -9441,8 +9400,8 @@ class TurnedAway {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
-/// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
+/// A thread with at least 2 MiB of stack, enough for a client's JSON nested 512 deep. Some systems default to less
+/// (musl: 128 KiB); a larger default stays.
 class StackedThread {
  public:
   static constexpr std::size_t least_stack = std::size_t{2} << 20;
@@ -9451,7 +9410,7 @@ class StackedThread {
   StackedThread(const StackedThread&) = delete;
   StackedThread& operator=(const StackedThread&) = delete;
 
-  /// Throws std::system_error when the system gives no thread. join() must follow.
+  /// Throws std::system_error if the system gives no thread. join() must follow.
   void start(std::function<void()> job);
   void join();
 
@@ -9459,7 +9418,7 @@ class StackedThread {
   ::pthread_t thread_{};
 };
 
-/// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
+/// A pool that never queues a job behind another: it grows on demand, and threads idle for 1 s end.
 class Workers {
  public:
   Workers() = default;
@@ -9467,21 +9426,20 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when the system gives no thread: then the job will not run. It never waits for another to end. What the job
-  /// holds is destroyed when it is done.
+  /// Runs the job on its own thread; never waits for another job. Returns false if the system gives no thread. The job
+  /// is destroyed when it is done.
   bool run(std::function<void()> job);
-  /// Whether the caller is one of these threads.
+  /// Whether the calling thread belongs to this pool.
   bool is_current() const { return current() == this; }
-  /// From now on no thread waits for another job: each ends with the one that it is at.
+  /// Ends each thread after its current job.
   void retire();
-  /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
-  /// real time.
+  /// Calls retire() and waits for all jobs and threads, calling `still_waiting` every `patience` of real time.
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
   using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
-  /// Whose thread this is.
+  /// The pool of the calling thread.
   static const Workers*& current();
 
   std::mutex mutex_;
@@ -9489,7 +9447,7 @@ class Workers {
   std::condition_variable all_gone_;
   std::deque<std::function<void()>> jobs_;
   Threads threads_;
-  Threads retired_;  // finished, to be joined by whoever comes by
+  Threads retired_;  // finished threads, joined by the next caller
   std::size_t idle_ = 0;
   bool ending_ = false;
 };
@@ -9500,22 +9458,22 @@ class Workers {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
-/// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
+/// The thread that accepts connections. When the process runs out of descriptors, a reserve descriptor lets it accept a
+/// connection and answer it; otherwise the client would hang in the kernel's backlog.
 class Acceptor {
  public:
-  /// What it does with connections: called on its thread. Throws nothing.
+  /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
-    /// Takes a connection over. `last_descriptor`: it has the reserve, and must be turned away.
+    /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
-    /// Whether a descriptor was made free for the next connection.
+    /// Tries to free a descriptor for the next connection. Returns whether it did.
     std::function<bool()> free_a_descriptor;
-    /// Is told why when no connection can be accepted any more.
+    /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
   };
 
-  /// Takes the listener over. `turned_away` is where `serve` puts what cannot be served; it outlives this, which closes
-  /// all that is there at its end. Throws GatewayError, saying why, when it cannot begin.
+  /// Takes ownership of the listener. `serve` puts connections it cannot serve into `turned_away`, which must outlive
+  /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
@@ -9523,23 +9481,23 @@ class Acceptor {
 
  private:
   void run();
-  /// Waits for a connection, or until there is something to do for one that is turned away.
+  /// Waits for a connection, or until a turned-away connection needs attention.
   void wait();
-  /// When somebody waits whom there is no descriptor for. Returns whether something was done about it.
+  /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  /// Called with the newest descriptor.
+  /// Grows the kernel's descriptor table early enough. `descriptor`: the newest one.
   void make_room(int descriptor);
 
   int listener_;
   Calls calls_;
   TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;        // none as long as one that is turned away has it
-  std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
+  int reserve_ = -1;        // -1 while a turned-away connection uses it
+  std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  StackedThread thread_;  // it answers requests that are turned away
+  StackedThread thread_;  // also answers turned-away requests
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9548,8 +9506,8 @@ class Acceptor {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
-/// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
+/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
+/// macros change the layout of its classes, so a mix has undefined behaviour.
 void require_one_httplib();
 
 }}}  // namespace mock_gateway::detail
@@ -9558,13 +9516,13 @@ void require_one_httplib();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Tells of which sockets the peers have sent something, or gone, or made room for more. One thread waits; any thread
-/// does the rest. epoll, or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
+/// Reports sockets that became readable or writable, or were closed by the peer. One thread calls wait(); the other
+/// functions are thread-safe. Uses epoll, or poll(2) where epoll is missing or MOCK_GATEWAY_POLL is defined.
 class Poller {
  public:
   struct Event {
     void* owner = nullptr;
-    /// The peer has closed its side, or the connection is gone.
+    /// The peer closed its side, or the connection is gone.
     bool hung_up = false;
   };
 
@@ -9573,17 +9531,16 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// False when the system had no descriptor for it: nothing else works then.
+  /// False if the system gave no descriptor; then nothing else works.
   bool is_open() const;
-  /// Watches a socket from now on: what has come already is told of too. False when the system has no memory for it.
+  /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
-  /// The socket's owner has taken what had come, and wants to be told of that from now on. Until it says so, it may be
-  /// told of nothing more. `before` is what it wanted the last time; at first, the default.
+  /// Rearms the socket after its owner has taken all bytes. Until then, further events may go unreported. `before`: the
+  /// previous `wanted`; at first, the default.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
-  /// To be called before the socket is closed. One event more may be on its way to the thread that waits.
+  /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);
-  /// Waits until there is something to tell of, the time is up (nothing: without end), or wake() is called. Returns how
-  /// many events there are, which may be none.
+  /// Waits for events, the timeout (empty: none) or wake(). Returns the number of events, which may be 0.
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout);
   void wake() noexcept;
 
@@ -9598,13 +9555,12 @@ class Poller {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The connections of a server. Those that wait, for a request or in an exchange, take no thread: one, the leader,
-/// waits for all of them, and serves whichever can go on. Before it is held up, by a client or by the tester's code,
-/// another thread leads.
+/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves the
+/// ready ones. Before a client or test code blocks the leader, another thread takes over as leader.
 class Reactor final : private Relief {
  public:
-  /// Does what can be done for a connection. Returns whether it goes on: then it is called again when more has come,
-  /// its waker was called, or it is Connection::look_again_at(). Else the connection is closed. Throws nothing.
+  /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
+  /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -9612,35 +9568,35 @@ class Reactor final : private Relief {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// Whether clients can be waited for: the system had descriptors for that.
+  /// False if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
-  /// How many connections it waits for, or will.
+  /// The number of connections that it watches.
   std::size_t size() const;
-  /// Makes sure that somebody leads. False when the system gives no thread for it.
+  /// Ensures there is a leader. Returns false if the system gives no thread.
   bool attend();
-  /// Has a connection served when its client has sent something. attend() must have returned true.
+  /// Adds a connection that is served when its client sends something. attend() must have returned true.
   void add(std::unique_ptr<Connection> connection, Serve serve);
-  /// Has a connection that `open` makes served now. It is called on the thread that is to serve; null: nothing is
-  /// served. False when the system gives no thread.
+  /// Serves a new connection at once, on a worker thread. `open` makes it on that thread; null: nothing to serve.
+  /// Returns false if the system gives no thread.
   bool start(std::function<std::unique_ptr<Connection>()> open, Serve serve);
-  /// Waits for nobody's next request any more. Those that are open end by their stop lines.
+  /// Stops waiting for further requests. Stop lines end the open connections.
   void retire();
 
  private:
-  /// A connection, and what stays of it as long as an event may be on its way.
+  /// A connection, and what must outlive it while an event may still refer to it.
   struct Session final : Wake {
     explicit Session(Reactor& its_reactor) : reactor(its_reactor) {}
     void wake() noexcept override { reactor.wake(*this); }
 
     Reactor& reactor;
-    Serve serve;  // it goes after the connection, which may wait on a time of its
+    Serve serve;  // destroyed after the connection, which may use its timeline
     std::unique_ptr<Connection> connection;
-    bool is_watched = false;  // of its owner
+    bool is_watched = false;  // by the poller
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Flags: a thread owns it, and alone touches it; something has come since its owner looked, or it was woken; its
-    /// client has gone.
+    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
+    /// the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};
@@ -9655,33 +9611,33 @@ class Reactor final : private Relief {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  /// Takes both over, unless it throws std::bad_alloc.
+  /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
-  /// Has the poller tell of the session. False when the system has no memory for that.
+  /// Watches the session's socket. Returns false if the system is out of memory.
   bool watch(Session& session);
   MOCK_GATEWAY_INLINE void relieve() noexcept override;
-  /// The job of a thread that is to lead.
+  /// The job of a new leader thread.
   void lead_on();
-  /// Serves whatever is ready until another leads, or nobody needs it.
+  /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
-  /// Takes what the poller tells of; false when there is nobody to wait for.
+  /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
-  /// Has one looked at that waits.
+  /// Schedules a parked session.
   void wake(Session& session) noexcept;
-  /// One that was woken, or that is to be looked at by then, which the caller owns from now on; null: none.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
-  /// Serves a session that the caller owns, until it waits for its client or ends. Whoever returns may lead no more.
+  /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
-  /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
+  /// Gives up ownership of a waiting session. Returns false, and keeps it, if events came meanwhile.
   bool park(Session& session);
   void end(Session& session);
-  /// Closes a session that cannot be waited for.
+  /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
-  /// Leads where nobody does, and somebody is to be waited for.
+  /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
-  // These expect the mutex to be held.
-  /// Has the leader look again at a session that its owner is about to give up, when it is time to. Returns whether the
-  /// leader waits for something later.
+  // The mutex must be held for these.
+  /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
+  /// be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -9690,17 +9646,17 @@ class Reactor final : private Relief {
   Poller poller_;
   mutable std::mutex mutex_;
   std::set<Session*> sessions_;
-  Session* ended_ = nullptr;                // as long as events of theirs may be on their way
-  Session* woken_ = nullptr;                // and owned by nobody else
-  std::multimap<Moment, Session*> timers_;  // none is later than its session is to be looked at
+  Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
+  Session* woken_ = nullptr;                // woken sessions without an owner
+  std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
   std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
-  Moment waits_until_{};                    // the leader, when it waits
-  Moment vacant_since_ = Moment::max();     // it has nobody to wait for
+  Moment waits_until_{};                    // the leader's timeout while it waits
+  Moment vacant_since_ = Moment::max();     // since when no session is watched
   bool is_led_ = false;
-  bool is_one_expected_ = false;  // attend() was called, and add() was not
+  bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
   bool is_waiting_ = false;  // the leader
-  // The leader alone uses these.
+  // Used only by the leader.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
   std::size_t event_count_ = 0;
@@ -11915,7 +11871,7 @@ struct LoadedDocument {
 
 // ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
 
-// Moments as RFC 3339 and as dates of HTTP; reading such dates, and the years that they may have.
+// Times as RFC 3339 and HTTP dates; parses HTTP dates, with their range of years.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
@@ -11925,7 +11881,7 @@ inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 inline constexpr std::int64_t day_length = 86400;
 
-// Days are counted in years that begin in March, so that the leap day comes last.
+// Years begin in March here, so that the leap day comes last.
 inline constexpr std::int64_t days_to_1970 = 719468;  // from 0000-03-01, which was a Wednesday, to 1970-01-01
 
 MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
@@ -11950,7 +11906,7 @@ MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint moment) {
 MOCK_GATEWAY_INLINE CivilTime civil_time(TimePoint moment) {
   const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  // A TimePoint lies within 300 years of 1970: nothing below is negative.
+  // A TimePoint is within 300 years of 1970, so nothing below is negative.
   const std::int64_t since_year_0 = (seconds - second_of_day) / day_length + days_to_1970;
   const std::int64_t era = since_year_0 / 146097;  // of 400 years
   const std::int64_t day_of_era = since_year_0 % 146097;
@@ -11983,7 +11939,7 @@ MOCK_GATEWAY_INLINE std::string rfc3339(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  // The leading 1 keeps zeros.
+  // The leading 1 preserves zeros.
   const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
   return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
 }
@@ -12027,35 +11983,35 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; in the header their guard (10 s) and where a manual clock starts; texts of their
-// waits.
+// The real, instant and manual clock, and texts about waits. The manual clock's guard (10 s) and start are in the
+// header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread goes on with; null: none.
+/// The timeline of the exchange that the calling thread works for; null: none.
 MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;
 }
 
-/// What the three clocks do differently.
+/// The differences between the three clocks.
 class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
-  /// The moment that it showed when real time was `real`.
+  /// The time it showed when real time was `real`.
   virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// How late it is, for what was to be done at that moment.
+  /// The lateness of something due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
-  /// Whether a wait is ended by another thread rather than by time.
+  /// Whether waits are ended by another thread rather than by the passage of time.
   virtual bool wakes() const { return false; }
   virtual bool is_instant() const { return false; }
   virtual ExpiredSleeps expired_sleeps() const { return {}; }
@@ -12079,8 +12035,8 @@ class RealClockState : public ClockState {
   void settle(Timeline&) override {}
 
  private:
-  // Set once from the system's clock, then carried on by the steady one: a correction of the system's time in
-  // mid-test must not bend a pace.
+  // Read once from the system clock, then advanced by the steady clock, so that adjustments of the system clock do not
+  // distort a pace.
   TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   SteadyTime steady_start_ = std::chrono::steady_clock::now();
 };
@@ -12105,13 +12061,13 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
-  /// The present, for it may have been moved since.
+  /// The present, because it may have moved since.
   TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wait.deadline_ <= now_) {
-      wait.fired_ = true;  // and its exchange goes on running
+      wait.fired_ = true;  // its exchange keeps running
       return;
     }
     if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
@@ -12176,7 +12132,7 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
-    // A function of the test sleeps in an exchange: an advance that waits for the exchange would wait for itself.
+    // A test function sleeps within an exchange. An advance that waited for the exchange would deadlock.
     if (is_own_running()) {
       sleeper->exchange = own_timeline();
       settle_locked(*sleeper->exchange);
@@ -12202,8 +12158,8 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// Why a client that was told to wait until a date may not sleep on this clock. Empty when none was, when it has
-  /// come, or when the clock shows the machine's time.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
+  /// has passed, or the clock agrees with the machine's.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -12220,7 +12176,7 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, bounded(timeout), condition);
   }
-  // To be called inside the condition of wait(), or under its result's race.
+  // The mutex must be held for these: inside the condition of wait().
   std::size_t sleepers_locked() const { return sleepers_; }
   std::size_t pending_locked() const { return pending_.size(); }
   std::size_t sleepers() const {
@@ -12252,7 +12208,7 @@ class ManualClockState final : public ClockState {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  /// Whether the caller is in an exchange that has not come to rest.
+  /// Whether the caller is in an exchange that still runs.
   bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
@@ -12261,20 +12217,20 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  /// Returns what fired, the first of many.
+  /// Returns the first waits that ended.
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A function of the test may advance in an exchange, which comes to rest only after that. Of two that do, none
-    // waits for the other.
+    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
+    // wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
       changed_.notify_all();
     }
     const auto awaited = [&] { return running_.size() - (on_running ? advancing_ : 0); };
-    std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
+    std::size_t stuck = 0;  // exchanges that were not idle within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
       if (is_given_up && is_given_up()) {
         target = now_;
@@ -12300,7 +12256,7 @@ class ManualClockState final : public ClockState {
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
-      // What this moment set off comes before the next moment, or the deadlines would not be visited in order.
+      // What this time triggers comes before the next deadline, to keep the order.
       changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
       stuck = awaited();
     }
@@ -12317,10 +12273,10 @@ class ManualClockState final : public ClockState {
   std::map<Key, Entry> pending_;
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
-  std::set<Timeline*> running_;  // of exchanges woken by the clock that have not come to rest
-  std::size_t advancing_ = 0;    // of these, those that are inside run_until
+  std::set<Timeline*> running_;  // exchanges woken by the clock that are not idle yet
+  std::size_t advancing_ = 0;    // those of them inside run_until
   ExpiredSleeps expired_sleeps_;
-  std::optional<TimePoint> date_;  // in the last Retry-After that had one
+  std::optional<TimePoint> date_;  // in the last Retry-After with a date
 };
 
 MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
@@ -12387,7 +12343,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return 
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// The state behind a handle of ManualClock.
+/// The state of a ManualClock.
 MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
@@ -12440,12 +12396,12 @@ MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() c
 
 // ---- core/gate.cpp --------------------------------------------------------------------------------------------------
 
-// Who comes to a gate and who may pass; how soon a client's kernel is asked again for an acknowledgement.
+// Gates: arrivals and releases; the polling interval for acknowledgements.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Who has arrived at a gate, and who may pass.
+/// The arrivals and releases of a gate.
 class GateState {
  public:
   explicit GateState(Duration guard) : guard_(bounded(guard)) {}
@@ -12566,7 +12522,7 @@ class GateState {
   std::mutex mutex_;
   std::condition_variable changed_;
   Duration guard_;
-  std::uint64_t round_ = 0;  // how often it was reset
+  std::uint64_t round_ = 0;  // number of resets
   std::size_t arrived_ = 0;
   std::size_t delivered_ = 0;
   std::size_t permits_ = 0;
@@ -12584,11 +12540,11 @@ MOCK_GATEWAY_INLINE std::atomic<int>& Acknowledgement::count() {
 }
 
 MOCK_GATEWAY_INLINE Duration Acknowledgement::look_again_in() const {
-  // Most come at once, some after tens of milliseconds, the others when the client reads.
+  // Most arrive at once, some after tens of milliseconds, the others when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
   Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // All together are not to take more than a twentieth of a processor: so each is asked more seldom, and many at once.
+  // Limits all polling to 5% of a processor: with many waits, each polls less often, and many at the same time.
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
@@ -12651,7 +12607,7 @@ MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 // ---- core/implementation.cpp ----------------------------------------------------------------------------------------
 
-// The link error of a program without the implementation.
+// The symbol whose absence makes the linker report a missing implementation.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -12663,7 +12619,7 @@ MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file
 
 // ---- core/json_pointer.cpp ------------------------------------------------------------------------------------------
 
-// JSON pointers: escapes, and what one leads to.
+// JSON pointers: escapes, and looking up a member or element.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
@@ -12720,20 +12676,19 @@ MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) 
 
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
 
-// Reading JSON: texts about broken JSON, the deepest nesting (512, in the header), comments, keys that are there
-// twice.
+// Reads JSON: error texts, comments, duplicate keys. The maximum nesting (512) is in the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_reading {
 
 MOCK_GATEWAY_INLINE bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-/// What is open is on stacks of its own: deep nesting takes nothing of the thread's stack.
+/// Uses explicit stacks, so that deep nesting uses none of the thread's stack.
 class Reader {
  public:
   Reader(std::string_view text, const JsonReadOptions& options)
       : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
-    // What most requests need, so that reading one does not grow them step by step.
+    // Enough for most requests without reallocation.
     values_.reserve(32);
     keys_.reserve(32);
     frames_.reserve(16);
@@ -12748,18 +12703,18 @@ class Reader {
   }
 
  private:
-  /// An array or object whose end is to come.
+  /// An open array or object.
   struct Frame {
     bool object;
-    std::size_t values;  // where its own begin
-    std::size_t keys;    // where its own begin
-    std::size_t place;   // its own
+    std::size_t values;  // where its values begin
+    std::size_t keys;    // where its keys begin
+    std::size_t place;   // its own place
   };
 
   /// The next character; NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  /// Reads the character, which is not NUL, if it is the next one.
+  /// Consumes the character, which must not be NUL, if it is next.
   bool take(char character) {
     if (next() != character) return false;
     ++at_;
@@ -12767,7 +12722,7 @@ class Reader {
   }
 
   void skip_space() {
-    if (next() > '/') return;  // neither white space nor a comment begins here
+    if (next() > '/') return;  // neither white space nor a comment
     for (;;) {
       while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
       if (!options_.comments || next() != '/') return;
@@ -12779,7 +12734,7 @@ class Reader {
     }
   }
 
-  /// Reads a value, or what opens an array or object. Whether it was the latter.
+  /// Reads a value, or the start of an array or object. Returns whether it was the latter.
   bool read_value() {
     skip_space();
     if (options_.places != nullptr) note_place();
@@ -12826,7 +12781,7 @@ class Reader {
       if (!negative && std::from_chars(first, last, without_sign).ec == std::errc{}) return Json(without_sign);
     }
     std::string literal(first, last);
-    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod follows the locale
+    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod depends on the locale
     const double real = std::strtod(literal.c_str(), nullptr);
     if (!std::isfinite(real)) fail(begin, "a number beyond the range of double");
     return Json(real);
@@ -12837,7 +12792,7 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
-  /// What many other formats allow is named.
+  /// Explains the error, because many other formats allow trailing commas.
   void refuse_trailing_comma(bool object) {
     skip_space();
     if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
@@ -12858,7 +12813,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the quotation mark
+    ++at_;  // the opening quotation mark
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
@@ -12912,7 +12867,7 @@ class Reader {
     ++at_;
   }
 
-  /// Closes what ends here. Whether a value follows; of a member, its key has been read.
+  /// Closes finished containers. Returns whether a value follows; the key of a member has been read.
   bool go_on(bool opened) {
     for (; !frames_.empty(); opened = false) {
       skip_space();
@@ -12952,7 +12907,7 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Whether there are so few keys that each is compared with each other, and no two are equal.
+  /// Whether there are few enough keys for pairwise comparison, and all differ.
   static bool are_few_and_different(const std::string* keys, std::size_t count) {
     constexpr std::size_t few = 12;
     if (count > few) return false;
@@ -12962,7 +12917,7 @@ class Reader {
     return true;
   }
 
-  /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
+  /// Moves the last value of equal keys to the first; the other values become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -12991,7 +12946,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The place of a value within everything that is open, as a JSON pointer or as messages name it.
+  /// The path of a value as a JSON pointer, or as messages write it.
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -13021,7 +12976,7 @@ class Reader {
     fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
-  /// What stands here: "a string", "'}'".
+  /// A description of the next token: "a string", "'}'".
   std::string token() const {
     if (at_ == text_.size()) return "the end of the text";
     if (next() == '"') return "a string";
@@ -13030,11 +12985,11 @@ class Reader {
   }
 
   const std::string_view whole_;
-  const std::string_view text_;  // the whole up to the first byte that is not UTF-8
+  const std::string_view text_;  // up to the first invalid UTF-8 byte
   const JsonReadOptions& options_;
   std::size_t at_ = 0;
   std::size_t key_at_ = 0;
-  std::vector<Json> values_;  // complete ones whose container is open
+  std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
   std::vector<std::size_t> order_;  // of an object's keys
@@ -13065,7 +13020,7 @@ MOCK_GATEWAY_INLINE Json read_json_if_valid(std::string_view text) {
 
 // ---- core/pattern.cpp -----------------------------------------------------------------------------------------------
 
-// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
+// Regular expressions of schemas and `matches_regex`: syntax, search, generated texts, work limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
@@ -13076,7 +13031,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
+// A set of code points: alternating begins and ends of ranges. If the last end is absent, the range is unbounded.
 
 MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -13086,25 +13041,25 @@ MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   return set;
 }
 
-/// Adds the characters from `first` to before `end`.
+/// Adds the range [first, end).
 MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // in place of those that it covers
+  Numbers borders;  // replace the covered ones
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at a place of Pattern::sets has a character.
+/// Whether the set at index `place` of Pattern::sets contains a character.
 MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
   return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
-/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
-/// behind its last. States know each other by distances, so that a block can be moved and repeated.
+/// Parses a pattern from left to right. Each part becomes a block of states with one entry and one exit, at its end.
+/// States use relative indices, so that blocks can be moved and copied.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -13141,13 +13096,13 @@ class Parser {
 
   std::size_t size() const { return made_.states.size(); }
 
-  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
+  /// Inserts a state before the block at `place`, or at the end. Its next state follows it.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
     budget_.spend(1 + (size() - place) / 4);
     made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Adds a copy of a block.
+  /// Appends a copy of a block.
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
@@ -13191,7 +13146,7 @@ class Parser {
     } else if (!take(U'*')) {
       return;
     }
-    take(U'?');  // lazy: the same texts match
+    take(U'?');  // lazy quantifiers match the same texts
     const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
                                           made_.states.end());
     made_.states.resize(begin);
@@ -13286,7 +13241,7 @@ class Parser {
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
-  /// What follows a backslash.
+  /// Parses an escape, after the backslash.
   Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const auto character = static_cast<char32_t>(source_[position_++]);
@@ -13350,7 +13305,7 @@ class Parser {
           add(set, first[0], last[1]);
           continue;
         }
-        position_ = hyphen;  // beside a class such as \w the hyphen is literal
+        position_ = hyphen;  // next to a class such as \w, the hyphen is literal
       }
       for (std::size_t place = 0; place < first.size(); place += 2) {
         add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
@@ -13367,14 +13322,14 @@ class Parser {
   Pattern made_;
 };
 
-/// Follows a pattern's automaton, all states at once.
+/// Runs a pattern's automaton, with all states at once.
 class Run {
  public:
   Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
     budget.spend(pattern.states.size() / 64);
   }
 
-  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  /// Whether the text matches at `offset`, or, if not anchored, anywhere after it.
   bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
     const Budget::Frame frame(budget_);
     Numbers states{start};
@@ -13393,8 +13348,8 @@ class Run {
     }
   }
 
-  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
-  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
+  /// Replaces states by the reachable states that read a character. Returns whether the accepting state is reachable.
+  /// `text`: the subject of lookaheads at `offset`; null: they pass.
   bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
@@ -13424,12 +13379,12 @@ class Run {
  private:
   const Pattern& pattern_;
   Budget& budget_;
-  Numbers seen_;  // by state: the generation that saw it last
+  Numbers seen_;  // per state: the last generation that visited it
   Numbers pending_;
   std::size_t generation_ = 0;
 };
 
-/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
+/// A character of the set at index `place`, a letter or digit if possible.
 MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
   constexpr std::string_view alphabet =
       "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
@@ -13439,7 +13394,7 @@ MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, st
   }
   for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
     const auto first = static_cast<char32_t>(sets[place + border]);
-    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
+    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // not a surrogate
   }
   return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
 }
@@ -13460,7 +13415,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
   patterns::Run run(pattern, budget);
   std::optional<std::string> found;
   std::string made;
-  Numbers states{0};  // those that a walk along one way has come to
+  Numbers states{0};  // the states reached so far
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
     if (run.close(ending, length == 0, true, nullptr, 0)) {
@@ -13483,7 +13438,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 
 // ---- core/process.cpp -----------------------------------------------------------------------------------------------
 
-// The process id; SIGPIPE stays as it was.
+// The process id; preserves SIGPIPE handling.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace process {
@@ -13507,7 +13462,7 @@ MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
 
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
-// The generator and its distributions; fingerprints; made-up letters and digits.
+// The random generator and its distributions; fingerprints; random letters and digits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -13529,8 +13484,8 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects an incomplete stretch, so that every value is equally likely. It is shorter than the bound, and few values
-  // need the division that tells its length.
+  // Rejects the incomplete last range, so that all values are equally likely. It is shorter than `bound`, so the second
+  // division is rarely needed.
   for (;;) {
     const std::uint64_t value = next();
     if (value >= bound || value >= (0 - bound) % bound) return value % bound;
@@ -13545,7 +13500,7 @@ MOCK_GATEWAY_INLINE std::int64_t Random::between(std::int64_t low, std::int64_t 
 
 MOCK_GATEWAY_INLINE double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-MOCK_GATEWAY_INLINE double Random::normal() {  // Box and Muller
+MOCK_GATEWAY_INLINE double Random::normal() {  // Box-Muller transform
   constexpr double full_turn = 6.283185307179586;
   const double radius = std::sqrt(-2 * std::log(1 - unit()));
   return radius * std::cos(full_turn * unit());
@@ -13567,12 +13522,12 @@ MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::st
 
 // ---- core/relief.cpp ------------------------------------------------------------------------------------------------
 
-// Which relief the calling thread has.
+// The relief of the calling thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace relief {
 
-/// The calling thread's.
+/// That of the calling thread.
 MOCK_GATEWAY_INLINE Relief*& current() {
   thread_local Relief* current = nullptr;
   return current;
@@ -13594,7 +13549,7 @@ MOCK_GATEWAY_INLINE void call_relief() noexcept {
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
-// How a test framework gets the report of a gateway that is destroyed, and the notes of a test that failed.
+// Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reporters {
@@ -13607,12 +13562,12 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
 struct NoteBook {
   std::mutex mutex;
   bool wanted = false;
-  bool taken = false;  // of the running test, by one of the adapter's listeners
+  bool taken = false;  // for the running test, by one of the adapter's listeners
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
 
-/// It is never destroyed: gateways may end after everything that is static.
+/// Never destroyed, because gateways may be destroyed after static objects.
 MOCK_GATEWAY_INLINE NoteBook& notes() {
   static NoteBook& notes = *new NoteBook;
   return notes;
@@ -13677,7 +13632,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
 
 // ---- core/source_location.cpp ---------------------------------------------------------------------------------------
 
-// The place in a test as reports show it: "agent_test.cpp:41".
+// A position in a test as shown in reports: "agent_test.cpp:41".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -13693,8 +13648,8 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
 
-// UTF-8; cutting a text with "…"; which characters are escaped in a line (`is_disruptive`); numbers as text; near
-// words; %XX.
+// UTF-8; cutting text with "…"; characters that are escaped in a line (`is_disruptive`); numbers as text; edit
+// distance; %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
@@ -13719,11 +13674,11 @@ MOCK_GATEWAY_INLINE int hex_byte(std::string_view text, std::size_t offset) {
 
 MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::int64_t unit) {
   const auto part = static_cast<std::uint64_t>(unit);
-  // Negated without a sign, because the smallest int64 has no positive counterpart.
+  // Unsigned negation, because the smallest int64 has no positive counterpart.
   const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
   std::string number = (count < 0 ? "-" : "") + std::to_string(size / part);
   if (size % part == 0) return number;
-  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 keeps the zeros
+  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 preserves zeros
   fraction.erase(fraction.find_last_not_of('0') + 1);
   return number + "." + fraction;
 }
@@ -13746,7 +13701,7 @@ MOCK_GATEWAY_INLINE std::optional<std::int64_t> whole_number(std::string_view di
 }
 
 MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
-  // Each name of each request is looked at: letters first, and no search for them.
+  // Called for every field name of every request, so common characters are checked first.
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char byte) {
     const char letter = lower_letter(byte);
     if ((letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-') return true;
@@ -13764,7 +13719,7 @@ MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t o
   }
   std::size_t length = 0;
   char32_t value = 0;
-  char32_t least = 0;  // below it, the form is overlong
+  char32_t least = 0;  // smaller values are overlong
   if (lead >= 0xc2 && lead <= 0xdf) {
     length = 2, value = lead & 0x1fu, least = 0x80;
   } else if (lead >= 0xe0 && lead <= 0xef) {
@@ -13787,7 +13742,7 @@ MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t o
 MOCK_GATEWAY_INLINE std::size_t valid_utf8_prefix(std::string_view text) {
   std::size_t offset = 0;
   while (offset < text.size()) {
-    // Most bodies are mostly ASCII: eight bytes at a time while no high bit is set.
+    // Most bodies are mostly ASCII: skips eight bytes at a time while no high bit is set.
     std::uint64_t block = 0;
     if (text.size() - offset >= sizeof block) {
       std::memcpy(&block, text.data() + offset, sizeof block);
@@ -13809,7 +13764,7 @@ MOCK_GATEWAY_INLINE bool is_valid_utf8(std::string_view text) { return valid_utf
 MOCK_GATEWAY_INLINE std::size_t incomplete_utf8_prefix(std::string_view text) {
   char32_t ignored = 0;
   for (std::size_t length = std::min<std::size_t>(text.size(), 3); length > 0; --length) {
-    // The bytes that may follow are a range that begins with 0x80 or ends with 0xbf.
+    // The valid next bytes are a range that begins with 0x80 or ends with 0xbf.
     const std::string begin(text.substr(0, length));
     if (decode_utf8(begin + "\x80\x80\x80", 0, ignored) > length) return length;
     if (decode_utf8(begin + "\xbf\xbf\xbf", 0, ignored) > length) return length;
@@ -13885,7 +13840,7 @@ MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
          (character >= 0xfff9 && character <= 0xfffb);
 }
 
-/// As JSON writes it; for characters up to U+FFFF.
+/// The JSON escape of a character up to U+FFFF.
 MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;
@@ -14014,7 +13969,7 @@ MOCK_GATEWAY_INLINE std::string base64(std::string_view bytes) {
     };
     const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
     for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
-    // What stands for bytes beyond the end is padding.
+    // Digits for bytes beyond the end become padding.
     for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
       encoded[encoded.size() - (missing - bytes.size())] = '=';
   }
@@ -14049,7 +14004,7 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 
 // ---- core/wait.cpp --------------------------------------------------------------------------------------------------
 
-// What a wait of a test gives back, and "timed out: ".
+// The printed result of a test's wait, and "timed out: ".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14061,7 +14016,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait
 
 // ---- core/warning.cpp -----------------------------------------------------------------------------------------------
 
-// Lines of the library on stderr: what they begin with.
+// Warnings of the library on stderr, and their prefix.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16226,7 +16181,7 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 
 // ---- request/chat_fields.cpp ----------------------------------------------------------------------------------------
 
-// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+// The text of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -16274,7 +16229,7 @@ MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected
 
 MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
+  if (actual.is_string() || actual.is_number()) {  // only the value, because the type is valid
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
   }
@@ -16322,7 +16277,7 @@ MOCK_GATEWAY_INLINE std::int64_t require_integer(const Json& value, const Path& 
   if (value.is_number_float()) {
     const double real = value.get<double>();
     if (std::trunc(real) != real) fail_type(path, "an integer", value);
-    below = real <= -two_to_63;  // also what -2^63 - 1, too large for an integer, is rounded to
+    below = real <= -two_to_63;  // also the rounded value of -2^63 - 1, which is too small
     above = real >= two_to_63;
     if (!below && !above) number = static_cast<std::int64_t>(real);
   } else if (value.is_number_unsigned()) {
@@ -16457,7 +16412,7 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
-  // The service sends these in place of content, and clients send them back.
+  // The service sends these instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
     if (value != nullptr && !value->is_null()) return true;
@@ -16577,8 +16532,7 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
 
 // ---- request/chat_reader.cpp ----------------------------------------------------------------------------------------
 
-// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
-// fields.
+// All fields of a body: order, allowed values, unknown fields and hints about them, findings about fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -16604,7 +16558,7 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "logprobs",
                                                                           "top_logprobs"};
 
-/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
+/// The maximum number of findings, for requests with thousands of unknown fields or duplicate keys.
 inline constexpr std::size_t max_findings = 100;
 
 MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
@@ -16716,7 +16670,7 @@ MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
     try {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
-      fields_[field] = nullptr;  // as if it were absent
+      fields_[field] = nullptr;  // as if absent
     }
   }
 }
@@ -16751,7 +16705,7 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
 
 MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
-    // OpenAI's own words.
+    // OpenAI's text.
     throw RequestError{failure(400, "invalid_parameter_combination",
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};
@@ -16991,8 +16945,8 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 
 // ---- request/chat_request.cpp ---------------------------------------------------------------------------------------
 
-// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
-// empty or broken body.
+// The parsed chat request: texts of its enums, the 400 of an empty or invalid body. Fields and their defaults are in
+// the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -17076,7 +17030,7 @@ MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::Resp
 
 // ---- request/embedding_request.cpp ----------------------------------------------------------------------------------
 
-// What a request for embeddings may hold: its fields, how many inputs and dimensions; findings about unknown fields.
+// The fields of an embeddings request, the limits of inputs and dimensions; findings about unknown fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace embedding_request {
@@ -17085,9 +17039,9 @@ using namespace chat_fields;
 
 inline constexpr std::array<std::string_view, 5> documented = {"model", "input", "encoding_format", "dimensions",
                                                                "user"};
-/// OpenAI's.
+/// OpenAI's limit.
 inline constexpr std::size_t most_inputs = 2048;
-/// Twice as many as the largest model of a service has.
+/// Twice the size of the largest known model.
 inline constexpr std::int64_t most_dimensions = 8192;
 inline constexpr std::int64_t largest_token = 0x7fffffff;
 inline constexpr const char* expected_input = "a string, an array of strings, or tokens";
@@ -18031,7 +17985,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 
 // ---- answer/bodies.cpp ----------------------------------------------------------------------------------------------
 
-// Bodies of errors; the codes and words that the profile openai has in them, the models list.
+// Error bodies, with the openai profile's codes and texts; the list of models.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
@@ -18043,20 +17997,20 @@ MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, 
   text::append_json_string(out, value);
 }
 
-/// What stands inside `error` in OpenAI's error bodies.
+/// The content of `error` in OpenAI's error bodies.
 struct OpenAiError {
   std::string message;
   std::string type;
   std::string code;
 };
 
-/// The `type` that OpenAI gives to a status.
+/// OpenAI's `type` for a status.
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's spelling of a code of ours. It tells integers from decimals, which only the parameter can.
+/// OpenAI's spelling of the gateway's code. It distinguishes integers from decimals, which only the parameter shows.
 MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -18138,24 +18092,24 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& mode
 
 // ---- answer/completion.cpp ------------------------------------------------------------------------------------------
 
-// A reply made whole: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
+// Completes a reply: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// What a request allows one of its choices.
+/// The limits of a request for one choice.
 struct Limits {
-  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // left
+  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // remaining
   std::vector<std::string> stop;
 };
 
-/// Keeps what the limits still pay for.
+/// Truncates the text to the remaining tokens.
 MOCK_GATEWAY_INLINE void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
 }
 
-/// Cuts before the earliest match of a stop sequence; whether there was one.
+/// Truncates before the earliest match of a stop sequence. Returns whether there was one.
 MOCK_GATEWAY_INLINE bool cut_at_stop(const Limits& limits, TokenizedText& text) {
   std::size_t earliest = std::string::npos;
   for (const std::string& stop : limits.stop) {
@@ -18195,7 +18149,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
                                  tokens.split_arguments(call.arguments), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
-  // A message without content is one of tool calls or a refusal; any other has at least an empty one.
+  // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
   if (scripted.finish_reason) {
@@ -18208,7 +18162,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
   return choice;
 }
 
-/// What the script claims, or else what was counted.
+/// The scripted usage, or else the counted one.
 MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
                  std::size_t reasoning) {
   const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
@@ -18230,7 +18184,7 @@ MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-/// The ends of the deltas of each part of a scripted choice.
+/// The ends of the deltas in each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
   std::vector<std::size_t> text;
@@ -18253,7 +18207,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptedCuts> cut_by_pieces(const std::vector<Sc
   return all;
 }
 
-/// Adds deltas that end at `cuts`, counted from byte `start`, as far as the text goes.
+/// Adds deltas that end at `cuts`, relative to byte `start`, up to the end of the text.
 MOCK_GATEWAY_INLINE void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::size_t start) {
   for (const std::size_t cut : cuts) {
     const std::size_t last = text.cuts.empty() ? 0 : text.cuts.back();
@@ -18322,7 +18276,7 @@ MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking&
     const completions::ScriptedCuts& cuts = scripted[index % scripted.size()];
     completions::add_cuts(choice.thinking, cuts.thinking, 0);
     completions::add_cuts(choice.text, cuts.text, 0);
-    // A refusal without a field of its own follows the text.
+    // A refusal without its own field follows the text.
     if (choice.has_refusal)
       completions::add_cuts(choice.refusal, cuts.refusal, 0);
     else
@@ -18363,7 +18317,7 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
 MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
   Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // a later delta
+    if (!choice[message].contains("role")) continue;  // not the first delta
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   }
   for (const Json& patch : extra_) value.merge_patch(patch);
@@ -18585,7 +18539,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t in
 
 // ---- answer/completion_json.cpp -------------------------------------------------------------------------------------
 
-// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created`:
+// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created` are set in
 // `src/serve/reply_answer.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -18667,7 +18621,7 @@ MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall&
   out += "}}";
 }
 
-/// A logprob that is made up, in ten-thousandths below 0.
+/// A generated logprob; the argument is in ten-thousandths below 0.
 MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
@@ -18687,7 +18641,7 @@ MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view tok
   out += ']';
 }
 
-/// The logprobs of one token. What is not scripted is made up: the token is the likeliest, the alternatives are words.
+/// The logprobs of one token. Unscripted ones are generated: the token is the likeliest, the alternatives are words.
 MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
                            std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
@@ -18698,7 +18652,7 @@ MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completio
   std::uint64_t below_zero = 1 + random.below(likely);
   std::string logprob = made_up_logprob(below_zero);
   if (scripted) {
-    constexpr double lowest = 1e15;  // far from where the sum below would wrap around
+    constexpr double lowest = 1e15;  // small enough for the sum below not to overflow
     below_zero = static_cast<std::uint64_t>(std::min(-scripted->logprob() * 10000, lowest));
     logprob = Json(scripted->logprob()).dump();
   }
@@ -18773,7 +18727,7 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
   } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
+    out += R"(,"reasoning_content":null)";  // its deltas always have the key
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");
@@ -18803,22 +18757,22 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 
 // ---- answer/default_reply.cpp ---------------------------------------------------------------------------------------
 
-// The reply without stubs: text, demanded tool calls, JSON, reasoning; which requests count as equal
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; the equality of requests
 // (`content_fingerprint`).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace default_replies {
 
-/// The instances of a request's schemas, which share a bounded amount of work.
+/// Generates instances of a request's schemas within a common work limit.
 class SchemaTexts {
  public:
   explicit SchemaTexts(const std::atomic<bool>* stopped)
       : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
-  /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
+  /// A JSON instance of the schema at the JSON path `place` in the request.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
-    // Where a further one might be too much work, one that was made before.
+    // Reuses an earlier instance if another one might exceed the limit.
     if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
       return made[random.below(made.size())];
     const std::size_t before = budget_.spent();
@@ -18835,10 +18789,10 @@ class SchemaTexts {
  private:
   schema::Budget budget_;
   std::map<std::string, std::vector<std::string>> made_;  // by place
-  std::size_t dearest_ = 0;                               // steps of an instance
+  std::size_t dearest_ = 0;                               // steps of the most expensive instance
 };
 
-/// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
+/// A tool's parameters, restricted to objects, because arguments are always one.
 MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
@@ -18850,7 +18804,7 @@ MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   return schema;
 }
 
-/// The call of a custom tool: its input is words, unless a grammar, of which no sentence can be promised, says else.
+/// A call of a custom tool. Its input is words. A grammar is an error, because no input can be guaranteed to follow it.
 MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
@@ -18869,7 +18823,7 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
-/// The tools of which `tool_choice` demands one, by their places.
+/// The indices of the tools that `tool_choice` demands one of.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   const std::vector<std::string>& allowed = request.tool_choice.allowed;
   std::vector<std::size_t> tools;
@@ -18880,8 +18834,8 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& r
   return tools;
 }
 
-/// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
-/// takes several at once and has several tools.
+/// The calls that `tool_choice` demands, if any. One call, unless the request allows several at once and has several
+/// tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -18920,7 +18874,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that what follows it cannot be taken for another.
+/// Adds a number of bytes or parts, so that the following data is unambiguous.
 MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   std::array<char, 24> text{};
   char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
@@ -18932,23 +18886,23 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std:
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-/// A number, a truth value or null as JSON has it.
+/// The JSON of a number, boolean or null.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
   if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
   if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
   return scalar.dump();
 }
 
-/// Values of which a fingerprint is made, by their names where they have one; the next one last. Not by recursion: a
-/// client decides how deep a value is.
+/// A stack of named or unnamed values to fingerprint; the last is next. Not recursive, because clients choose the
+/// nesting.
 class Pending {
  public:
   Pending() { parts_.reserve(32); }
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Takes the values, and adds them and all that is in them to a fingerprint, so that no two look alike: each begins
-  /// with its kind and, where it has parts, their number.
+  /// Adds all values and their contents to a fingerprint. Each begins with its type and, for containers, its size, so
+  /// that different values differ.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();
@@ -19006,13 +18960,12 @@ MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request
 
 // ---- answer/embeddings.cpp ------------------------------------------------------------------------------------------
 
-// The vectors of embeddings: what a word is, which words are one direction, how numbers are written; the body and its
-// usage.
+// The vectors of embeddings: words, their directions, the format of numbers; the body and its usage.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace vectors {
 
-/// Letters, digits and what is not ASCII; letters in lower case. A text of nothing else is one word as it stands.
+/// Words of letters, digits and non-ASCII bytes, in lower case. A text without them is one word.
 MOCK_GATEWAY_INLINE std::set<std::string> words_of(const std::string& text) {
   std::set<std::string> words;
   std::string word;
@@ -19040,19 +18993,19 @@ MOCK_GATEWAY_INLINE std::set<std::string> words_of(const EmbeddingInput& input) 
   return words;
 }
 
-/// Numbers have nine decimals, so that each is the same in digits and in single precision.
+/// Nine decimals, so that each number reads the same from text and from single precision.
 constexpr double decimals = 1e9;
 
-/// Without an exponent: at least -1 and at most 1.
+/// Without an exponent; from -1 to 1.
 MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
   const long long scaled = std::llround(static_cast<double>(number) * decimals);
-  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // one in front
+  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // with a leading 1
   out += scaled < 0 ? "-" : "";
   out += static_cast<char>(digits[0] - 1);
   out += '.' + digits.substr(1);
 }
 
-/// Single-precision numbers in little-endian order, whatever the machine's.
+/// Single-precision numbers in little-endian order on every machine.
 MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
   std::string bytes;
   bytes.reserve(vector.size() * 4);
@@ -19067,9 +19020,9 @@ MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
 
 }  // namespace vectors
 
-// Each word is one of `dimensions` directions that are at right angles, chosen by its hash, so that texts that share
-// words differ by the others alone. Two words that meet in one direction only bring texts nearer. The directions are
-// the rows of a cosine transform, so that a vector has no zeros, as a model's has none.
+// Each word maps by its hash to one of `dimensions` orthogonal directions, so that texts with shared words differ only
+// by the others. Words with the same direction just make texts more similar. The directions are rows of a cosine
+// transform, so that vectors have no zeros, like those of real models.
 MOCK_GATEWAY_INLINE std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
   std::vector<double> sum(dimensions);
   const double size = static_cast<double>(dimensions);
@@ -19125,7 +19078,7 @@ MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request,
 
 // ---- answer/events.cpp ----------------------------------------------------------------------------------------------
 
-// What an event is to delivery; the events of `chunks()`.
+// The events of `chunks()`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -19144,7 +19097,7 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
 
 // ---- answer/occurrences.cpp -----------------------------------------------------------------------------------------
 
-// How often an equal request came; how many are told apart.
+// Counts equal requests; the limit of separate counters.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -19166,30 +19119,28 @@ MOCK_GATEWAY_INLINE void Occurrences::reset() {
 
 // ---- answer/schema_checker.cpp --------------------------------------------------------------------------------------
 
-// Tables of keywords, types and formats of strings (their texts and patterns); `$ref`; checking values; texts about
-// unsupported schemas.
+// Tables of keywords, types and string formats; `$ref`; validation of values; errors for unsupported schemas.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
-inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
+inline constexpr std::size_t subschema_worth = 50;  // steps earned by each subschema that is read
 
 namespace checkers {
 
-/// Whether a value is a number without a fraction, however it is written.
+/// Whether a value is a number without a fraction, in any notation.
 MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
   return value.is_number_integer() ||
          (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>());
 }
 
-/// Whether a number may have been written with digits that its double has lost, and that other readers keep: integers
-/// beyond 64 bits are read as doubles.
+/// Whether a double may have lost digits that other parsers keep: integers beyond 64 bits are read as doubles.
 MOCK_GATEWAY_INLINE bool is_lossy(const Json& value) {
   if (value.is_structured()) return std::any_of(value.begin(), value.end(), is_lossy);
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-// The certain texts leave out what readers disagree on, such as leap days and seconds, and what hardly anybody writes.
+// The certain patterns omit values that validators disagree on, such as leap days and seconds, and unusual ones.
 inline constexpr Format formats[] = {
     {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
      "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
@@ -19215,7 +19166,7 @@ inline constexpr Format formats[] = {
      "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-/// JSON Schema's equality.
+/// Equality as defined by JSON Schema.
 MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
@@ -19223,7 +19174,7 @@ MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-/// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
+/// Whether `value` is at least `bound`, or greater if the bound is exclusive.
 MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const double number = value.get<double>();  // doubles lose digits, but not the order
   const double edge = bound.get<double>();
@@ -19232,8 +19183,8 @@ MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool
   return exclusive ? Validity::no : Validity::yes;
 }
 
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
-/// is it certain.
+/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals; certain only if both
+/// agree.
 MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
   for (int places = 0; places <= max_places; ++places) {
     const std::optional<std::int64_t> amount = scaled(value, places);
@@ -19247,7 +19198,7 @@ MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor)
   return Validity::unsure;
 }
 
-/// Whether a number satisfies the keywords about numbers.
+/// Whether a number satisfies the numeric keywords.
 MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& value) {
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -19259,7 +19210,7 @@ MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& val
   return all;
 }
 
-/// What a keyword's value must be.
+/// The required form of a keyword's value.
 enum class Shape { any, values, number, size, boolean, string, strings, schema, schemas, map, refused };
 
 struct Keywords {
@@ -19287,7 +19238,7 @@ inline constexpr Keywords keywords[] = {
 struct Type {
   unsigned bits;
   std::string_view name;
-  std::string_view hints;  // the keywords about it
+  std::string_view hints;  // the keywords about this type
 };
 
 inline constexpr Type types[] = {
@@ -19301,7 +19252,7 @@ inline constexpr Type types[] = {
      " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
-/// Formats that zod gives beside a pattern that says all.
+/// Formats that zod adds to a pattern, which suffices.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";
@@ -19325,7 +19276,7 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
   }
 }
 
-/// The types that a keyword is about.
+/// The types that a keyword applies to.
 MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
   unsigned hinted = 0;
   for (const Type& type : types) {
@@ -19336,13 +19287,13 @@ MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
 
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-/// The bits of a type's name; 0 when there is no such type.
+/// The bits of a type name; 0 if unknown.
 MOCK_GATEWAY_INLINE unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
 }
 
-/// The types that a schema allows by its own `type`.
+/// The types that a schema's own `type` allows.
 MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
   const Json* const type = keyword(schema, "type");
   if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
@@ -19406,7 +19357,7 @@ MOCK_GATEWAY_INLINE const Format* format_of(const Json& schema) {
 MOCK_GATEWAY_INLINE const Json* keyword(const Json& schema, std::string_view name) { return json_pointer::child(schema, name); }
 
 MOCK_GATEWAY_INLINE std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise) {
-  constexpr double huge = 1e9;  // beyond every limit here
+  constexpr double huge = 1e9;  // greater than every limit here
   const Json* const value = keyword(schema, name);
   return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
 }
@@ -19520,7 +19471,7 @@ MOCK_GATEWAY_INLINE Parts Checker::all_of(const Json& schema) {
   return parts;
 }
 
-// ---- Checking
+// ---- Validation
 
 MOCK_GATEWAY_INLINE Validity Checker::validity(const Json& schema, const Json& value) {
   const Budget::Frame frame(budget_);
@@ -19638,28 +19589,28 @@ MOCK_GATEWAY_INLINE Parts Checker::property(const Parts& schemas, const std::str
 
 // ---- answer/schema_instance.cpp -------------------------------------------------------------------------------------
 
-// Instances of a schema: numbers, texts, items, properties, depth, work. Formats of strings are in
+// Generates instances of a schema: numbers, strings, items, properties, depth, work limits. String formats are in
 // `schema_checker.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
-inline constexpr std::size_t value_worth = 1000;  // steps that a value earns which becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals of which one must fit
+inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
+inline constexpr std::size_t patience = 60;       // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
-inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
-inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
+inline constexpr std::size_t generous_values = 500;  // beyond this, optional parts are omitted
+inline constexpr std::size_t relaxed_depth = 4;      // from here on, recursion ends where possible
 
-/// What one value must satisfy.
+/// The constraints on one value.
 struct Demand {
-  Parts roots;    // the subschemas that it is made for
-  Parts parts;    // all that apply for that: those, what they refer to, the alternatives that were chosen
-  Parts choices;  // those whose alternatives are still to be chosen from
+  Parts roots;    // the subschemas it is made for
+  Parts parts;    // all that apply: the roots, their references, the chosen alternatives
+  Parts choices;  // subschemas whose alternatives are not yet chosen
   unsigned types = all_bits;
   std::size_t depth = 0;
 
-  /// What the subschemas say by a keyword.
+  /// The values of a keyword in all parts.
   Parts all(std::string_view name) const {
     Parts found;
     for (const Json* part : parts) {
@@ -19667,13 +19618,13 @@ struct Demand {
     }
     return found;
   }
-  /// The greatest of sizes that are lower bounds.
+  /// The greatest lower bound on sizes that a keyword gives.
   std::size_t least(std::string_view name) const {
     std::size_t size = 0;
     for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
-  /// The smallest of sizes that are upper bounds.
+  /// The smallest upper bound on sizes that a keyword gives.
   std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
     for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
@@ -19681,7 +19632,7 @@ struct Demand {
   }
 };
 
-/// Proposes values for one schema, and checks them.
+/// Proposes values for a schema, and validates them.
 class Maker {
  public:
   Maker(const Json& schema, Random& random, Budget& budget)
@@ -19701,9 +19652,9 @@ class Maker {
 
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_.below(bound)); }
 
-  // -- what applies
+  // -- Applicable subschemas
 
-  /// Adds a subschema and all that it applies to the same value.
+  /// Adds a subschema and the subschemas that it applies to the same value.
   void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
@@ -19714,13 +19665,13 @@ class Maker {
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  /// The alternatives that a value is made for; whether it fits an anyOf beside a oneOf is only checked.
+  /// The alternatives to generate from. An anyOf next to a oneOf is only validated.
   static const Json* alternatives_of(const Json& schema) {
     const Json* const one_of = keyword(schema, "oneOf");
     return one_of != nullptr ? one_of : keyword(schema, "anyOf");
   }
 
-  /// Whether a value of a subschema would lie inside of another one of it.
+  /// Whether a value of this subschema would be nested in another one.
   bool is_recursive(const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(1);
@@ -19745,7 +19696,7 @@ class Maker {
     return choose(demand);
   }
 
-  /// Chooses an alternative of one subschema after another, then makes a value.
+  /// Chooses alternatives for one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
@@ -19763,7 +19714,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Alternatives from a random one on; but recursion ends early, and null comes last more often than not.
+  /// The alternatives in order from a random one. Recursive ones come last if `brief`, and null usually comes last.
   Parts ordered(const Json& alternatives, bool brief) {
     const std::size_t first = below(alternatives.size());
     const bool avoids_null = below(4) != 0;
@@ -19778,7 +19729,7 @@ class Maker {
     return sorted;
   }
 
-  /// Whether a value is certainly right.
+  /// Whether a value certainly satisfies the roots.
   bool fits(const Demand& demand, const Json& value) {
     return std::all_of(demand.roots.begin(), demand.roots.end(),
                        [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
@@ -19791,7 +19742,7 @@ class Maker {
     for (std::size_t index = 0; index < count; ++index) {
       const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      // Not `return value`: where JSON converts to std::optional by itself, that is ambiguous.
+      // Not `return value`: ambiguous if JSON converts to std::optional implicitly.
       if (fits(demand, value)) return std::optional<Json>(std::in_place, value);
     }
     return fail(demand, "None of the listed values certainly satisfies all that applies.");
@@ -19805,7 +19756,7 @@ class Maker {
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
     const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
     const std::size_t first = below(std::size(kinds));
-    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // those that are usual, then the others
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual ones, then the others
       const unsigned kind = kinds[(first + index) % std::size(kinds)];
       if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
       const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
@@ -19820,7 +19771,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Proposes a value of a kind.
+  /// Proposes a value of one type.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
     if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
@@ -19832,9 +19783,9 @@ class Maker {
     return value;
   }
 
-  // -- numbers and strings
+  // -- Numbers and strings
 
-  /// A multiple of a step between the bounds, near zero; by turns with the bounds themselves.
+  /// A multiple of the step between the bounds, near zero; sometimes a bound itself.
   Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
     double low = -exact_limit;
@@ -19847,7 +19798,7 @@ class Maker {
         bounds.push_back(bound);
       }
     }
-    int places = integer ? 0 : 1;  // of the step, behind the point
+    int places = integer ? 0 : 1;  // decimals of the step
     double step = 1;               // × 10^-places
     const Parts divisors = demand.all("multipleOf");
     while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < max_places) ++places;
@@ -19865,7 +19816,7 @@ class Maker {
     }
     if (!bounds.empty() && (first > last || attempt % 4 == 3)) return *bounds[attempt % bounds.size()];
     const double steps = first + static_cast<double>(below(static_cast<std::size_t>(last - first) + 1));
-    const double drawn = steps * step / scale;  // of exact numbers, thus the one that is written with so many places
+    const double drawn = steps * step / scale;  // both are exact, so this is the number with that many decimals
     return std::floor(drawn) == drawn ? Json(static_cast<std::int64_t>(drawn)) : Json(drawn);
   }
 
@@ -19881,7 +19832,7 @@ class Maker {
     return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  /// Proposes a text for patterns: what one of them matches or, by turns, what each does, and what fills it up.
+  /// Proposes a text for patterns: a match of one of them or, in turn, of each, padded to the minimal length.
   std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
     const std::size_t chosen = below(sources.size());
     std::size_t place = 0;
@@ -19908,7 +19859,7 @@ class Maker {
     return made;
   }
 
-  // -- arrays and objects
+  // -- Arrays and objects
 
   std::optional<Json> array(const Demand& demand) {
     const std::size_t least = demand.least("minItems");
@@ -19937,7 +19888,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made));
   }
 
-  /// The properties of an object that is being made. Json would look for each new one among all others.
+  /// The properties of an object in progress. Json would search all of them for each insertion.
   struct Members {
     Json::object_t all;
     std::set<std::string> names;
@@ -19945,7 +19896,7 @@ class Maker {
     std::size_t size() const { return all.size(); }
   };
 
-  /// Adds a property that is not there, if a value is found.
+  /// Adds a missing property, if a value is found.
   bool add(const Demand& demand, Members& object, const std::string& name) {
     budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
@@ -19972,7 +19923,7 @@ class Maker {
         if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
       }
     }
-    for (const std::string& name : required) {  // those that are not declared
+    for (const std::string& name : required) {  // undeclared ones
       if (!add(demand, made, name)) return std::nullopt;
     }
     std::size_t goal = least;
@@ -19987,7 +19938,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
-  /// A name for patternProperties and for additionalProperties by turns.
+  /// A name for patternProperties and for additionalProperties in turn.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
     const Parts names = demand.all("propertyNames");
     for (const Json* patterns : demand.all("patternProperties")) {
@@ -20005,7 +19956,7 @@ class Maker {
   Random& random_;
   Budget& budget_;
   Checker checker_;
-  std::size_t output_ = 0;  // values made, those that were dropped included
+  std::size_t output_ = 0;  // values made, including discarded ones
   Unsupported failure_;
 };
 
@@ -20018,7 +19969,7 @@ MOCK_GATEWAY_INLINE std::string instance_of(const Json& schema, Random& random, 
 
 // ---- answer/tokens.cpp ----------------------------------------------------------------------------------------------
 
-// What one token is; where deltas are cut; the tokens of a prompt; texts about a tokenizer or pieces that do not fit.
+// Tokens and deltas of a text; the tokens of a prompt; errors of tokenizers and pieces that do not fit.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace tokens {
@@ -20027,7 +19978,7 @@ MOCK_GATEWAY_INLINE bool is_space(char character) { return character == ' ' || (
 
 MOCK_GATEWAY_INLINE bool is_ascii(char character) { return static_cast<unsigned char>(character) < 0x80; }
 
-/// Whether a character is a token of its own: scripts that are written without spaces.
+/// Whether a character is a token by itself, as in scripts written without spaces.
 MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
   const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
   return within(0x3041, 0x30ff)        // hiragana, katakana
@@ -20040,7 +19991,7 @@ MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
          || within(0x20000, 0x3ffff);  // ideographs, later extensions
 }
 
-/// Where the token that begins at `start` ends. `start` lies before the end of the text.
+/// The end of the token at `start`, which must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
@@ -20063,8 +20014,8 @@ MOCK_GATEWAY_INLINE bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// Where the piece of JSON that begins at `start` ends: after one run of letters or of punctuation, with the white
-/// space before it, or between characters before it exceeds 12 bytes.
+/// The end of the piece of JSON at `start`: a run of letters or of punctuation with the white space before it, of at
+/// most 12 bytes.
 MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -20079,11 +20030,11 @@ MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t 
   return end;
 }
 
-/// Splits by a rule that tells where the token that begins at an offset ends.
+/// Splits by a function that returns the end of the token at an offset.
 MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
-  tokenized.ends.reserve(text.size() / 4 + 1);  // words and the space before them are mostly longer
+  tokenized.ends.reserve(text.size() / 4 + 1);  // tokens are usually longer
   for (std::size_t end = 0; end < text.size();) {
     end = token_end(text, end);
     tokenized.ends.push_back(end);
@@ -20115,7 +20066,7 @@ MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::st
   return tokenized;
 }
 
-/// Where the delta that begins at `start` ends, by characters or bytes. `start` lies before the end of the text.
+/// The end of the delta at `start`, by characters or bytes. `start` must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;
@@ -20131,7 +20082,7 @@ MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_
 }  // namespace tokens
 
 MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
-  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // that the border falls into
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // contains the border
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
   const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
@@ -20207,7 +20158,7 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
 MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
-  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token in which the cut falls
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // contains the cut
   ends.erase(last, ends.end());
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
@@ -20248,7 +20199,7 @@ MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request)
 
 // ---- answer/words.cpp -----------------------------------------------------------------------------------------------
 
-// The words and sentences of made-up text.
+// The words and sentences of generated text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace words {
@@ -20286,7 +20237,7 @@ MOCK_GATEWAY_INLINE std::string word(Random& random) {
 }
 
 MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
-  constexpr std::uint64_t shortest = 4;  // words of a sentence, so that two of them are still sentences
+  constexpr std::uint64_t shortest = 4;  // words per sentence, so that two of them are still sentences
   const std::uint64_t total = 8 + random.below(17);
   const std::uint64_t first = random.below(2) == 0 ? total : shortest + random.below(total - 2 * shortest + 1);
   std::string text;
@@ -22676,12 +22627,12 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 
 // ---- delivery/answer_log.cpp ----------------------------------------------------------------------------------------
 
-// What is remembered of the bytes that leave, where somebody wants to know: how many of one answer, and what it shows.
+// The recorded bytes of an answer: how many are kept, and what the record shows.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace answer_log {
 
-/// A response's status and fields; takes them off the text. Status 0: there is no whole head.
+/// Takes the status and fields of a response off `text`. Status 0: the head is incomplete.
 MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
   SentAnswer::Interim head;
   const std::size_t end = text.find("\r\n\r\n");
@@ -22724,7 +22675,7 @@ MOCK_GATEWAY_INLINE void AnswerLog::end_event(std::size_t end, bool token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pieces_.empty()) return;
   Piece& last = pieces_.back();
-  if (last.place.begin + last.place.wire != end) return;  // it was not held
+  if (last.place.begin + last.place.wire != end) return;  // it was not kept
   last.ends_event = true;
   last.ends_token = token;
 }
@@ -22846,12 +22797,12 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
 
-// The stages of an answer and their steps; when events leave, and where faults strike.
+// The stages of an answer and their steps: when events are sent, and where faults strike.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// The offset after the first byte of the first character of several bytes; 0 when there is none.
+/// The offset after the first byte of the first multibyte character; 0 without one.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -22902,7 +22853,7 @@ MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& so
   chunked_ = chunked;
 }
 
-// --- The machine -----------------------------------------------------------------------------------------------------
+// --- State machine ---
 
 MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
   while (!result_) {
@@ -22913,7 +22864,7 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
     }
     if (look == Outlet::Look::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // thousands may wait
+      if (writes_.shrink() && simply_) framing_->shrink();  // saves memory: thousands may wait
       return std::nullopt;
     }
     note_unhindered();
@@ -22988,7 +22939,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
   }
 }
 
-// Longer than other functions: a reader finds each step in one place.
+// Long, so that all steps are in one place.
 MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
   switch (step.kind) {
     case Kind::head:
@@ -23007,7 +22958,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.leave();  // it has a write of its own
+      if (event_.raw) writes_.leave();  // in a write by itself
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
@@ -23066,7 +23017,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::moment:
     case Kind::gate:
     case Kind::delivery:
-    case Kind::last_bytes: return;  // go_one_on() looks whether they are over
+    case Kind::last_bytes: return;  // handled by go_one_on()
 
     case Kind::half_closed:
       outlet_.end_sending();
@@ -23115,7 +23066,7 @@ MOCK_GATEWAY_INLINE void Delivery::end(Result result) {
 MOCK_GATEWAY_INLINE void Delivery::break_off() {
   writes_.forget();
   while (!steps_.empty() && steps_.back().kind != Kind::client_left) steps_.pop_back();
-  if (steps_.empty()) end(Result::broken_off);  // else that is what was waited for
+  if (steps_.empty()) end(Result::broken_off);  // otherwise the wait was for the client to leave
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_unhindered() {
@@ -23126,8 +23077,7 @@ MOCK_GATEWAY_INLINE bool Delivery::waits_for_moment() const {
   return !writes_.has_writes() && steps_.back().kind == Kind::moment && steps_.back().moment != TimePoint::max();
 }
 
-// --- What is sent, from the whole to the part
-// -------------------------------------------------------------------------
+// --- Output, from the whole to its parts ---
 
 MOCK_GATEWAY_INLINE void Delivery::wait_for_whole() {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -23144,7 +23094,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   if (progress_.log) progress_.log->stream();
   plan_pings();
   simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // Only such a stream must know its last event beforehand.
+  // Only such a stream must know its last event in advance.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -23189,7 +23139,7 @@ MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_simply() {
-  if (event_.raw) writes_.leave();  // it has a write of its own, here and below
+  if (event_.raw) writes_.leave();  // in a write by itself, here and below
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));
@@ -23242,7 +23192,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    // An HTTP chunk whose end is cut off announces what is missing, also where a stall comes before that.
+    // If a fault cuts off an HTTP chunk, the chunk announces the missing bytes, even if a stall comes first.
     const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
     const auto ending =
         std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
@@ -23261,7 +23211,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_rest(std::string_view bytes, std::size_t event) {
-  // A body without events ends the answer, but not before what happens inside of it.
+  // A body without events completes the answer, but only after the faults inside it.
   if (!framing_) announce_last_bytes();
   send_part(bytes, event, 0);
 }
@@ -23299,7 +23249,7 @@ MOCK_GATEWAY_INLINE void Delivery::log(AnswerLog::Kind kind, std::string_view pa
   if (!progress_.log) return;
   const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
-  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
+  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // after the size of its HTTP chunk
   progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
 }
 
@@ -23312,12 +23262,11 @@ MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
 
 // ---- delivery/faults_and_waits.cpp ----------------------------------------------------------------------------------
 
-// What each fault does, and how a reply waits: at a moment, at a gate, with pings meanwhile, until its client leaves.
+// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-// --- Faults
-// -----------------------------------------------------------------------------------------------------------
+// --- Faults ---
 
 MOCK_GATEWAY_INLINE void Delivery::add_strike(Trigger::Kind trigger, std::size_t count) {
   if (plan_.faults.empty()) return;
@@ -23342,17 +23291,17 @@ MOCK_GATEWAY_INLINE void Delivery::strike_now(Trigger::Kind kind, std::size_t co
 MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::wrong_content_length: return;  // announced_length() did it
+    case Effect::Kind::wrong_content_length: return;  // done by announced_length()
     case Effect::Kind::skip_event:
     case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
     case Effect::Kind::error_event:
-      if (!framing_) return;  // a plain reply has no events, and so has not reached this
+      if (!framing_) return;  // a plain reply has no events, so it did not reach this
       break;
     default: break;
   }
   mark_reached(fault);
   writes_.flush();
-  if (!effect.gate()) add({Kind::done_left});  // a gate is reached whether the client reads or not
+  if (!effect.gate()) add({Kind::done_left});  // a gate is reached even if the client does not read
   add({Kind::happen, fault});
 }
 
@@ -23372,7 +23321,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
-      on_next_event_.clear();  // they were for what it replaces
+      on_next_event_.clear();  // they applied to the event that this replaces
       announce_last_bytes();
       add({Kind::byte_order_mark});
       add({Kind::line_end});
@@ -23416,8 +23365,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   if (done_follows) add({Kind::done_after_error});
 }
 
-// --- Waits
-// ------------------------------------------------------------------------------------------------------------
+// --- Waits ---
 
 MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -23459,7 +23407,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_moment(Step& step) {
   }
   Waiting& waiting = *step.waiting;
   const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
-  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
+  // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
     waiting.is_for_ping = may_come && ping_comes_by(step.moment);
@@ -23578,7 +23526,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_noted() {
 MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
   const Duration interval = plan_.sse.ping_every();
   if (interval <= Duration::zero()) return;
-  // A moment that has passed before there was a stream has no ping.
+  // Pings that were due before the stream began are skipped.
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }
@@ -23706,7 +23654,7 @@ MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
 
 // ---- delivery/gzip.cpp ----------------------------------------------------------------------------------------------
 
-// The gzip of a stream.
+// The gzip encoding of a stream.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace gzip {
@@ -23714,7 +23662,7 @@ namespace gzip {
 inline constexpr std::size_t largest_block = 65535;
 inline constexpr std::size_t block_head = 5;
 
-/// The table of CRC-32 as RFC 1952, section 8, makes it.
+/// The CRC-32 table of RFC 1952, section 8.
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t n = 0; n < 256; ++n) {
@@ -23748,7 +23696,7 @@ MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
 MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;
-  // Deflate, no flags, no time, system unknown.
+  // Deflate, no flags, no time, unknown system.
   out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 }
 
@@ -23773,12 +23721,12 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
 
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
 
-// The moment of each token, and what it is drawn from.
+// The time of each token, and the random values it depends on.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace pace_schedule {
 
-/// A hundred years: to a test for ever, and a deadline that a clock can still count to.
+/// A hundred years: practically forever, without overflow in a clock's deadline.
 inline constexpr Duration for_ever = std::chrono::hours{24 * 36500};
 
 MOCK_GATEWAY_INLINE Duration rounded(double nanoseconds) {
@@ -23794,7 +23742,7 @@ MOCK_GATEWAY_INLINE PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t s
       gap_(pace.gap()),
       rate_(pace.rate()),
       occurrence_(occurrence),
-      // Two generators, so that another distribution of the first token leaves the gaps as they were.
+      // Separate generators, so that the gaps do not depend on the distribution of the first token.
       firsts_(fingerprint("first token", seed ^ fingerprint(std::to_string(occurrence)))),
       gaps_(fingerprint("gaps", seed ^ fingerprint(std::to_string(occurrence)))) {}
 
@@ -23835,19 +23783,19 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
   StreamEvent event;
   while (source.next(event))
     if (event.token) next(event.share);
-  foreseen_ = drawn_ > 0;  // else last() gives the time of the first
+  foreseen_ = drawn_ > 0;  // otherwise last() returns the time of the first token
 }
 
 }}}  // namespace mock_gateway::detail
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
-// What is noted of a delivery: "stalls as scripted after …".
+// The texts about scripted waits: "stalls as scripted after …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
 
-/// What an exchange does, has done, and what its client had not.
+/// The exchange's verb in the present and past, and what its client had not done.
 struct Verb {
   const char* present;
   const char* past;
@@ -23894,13 +23842,12 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 
 // ---- delivery/write_queue.cpp ---------------------------------------------------------------------------------------
 
-// Which bytes of an answer share a write (64 KiB at most), and how long a client gets to read one write apart from the
-// next.
+// Which bytes of an answer share a write (64 KiB at most), and how long a client has to read one write before the next.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// What is larger is not worth a copy, and would take the memory of one.
+/// Larger pieces are not copied, to save time and memory.
 inline constexpr std::size_t largest_copy = 65536;
 
 }  // namespace delivery
@@ -23913,7 +23860,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
   if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
     flush();
     if (bytes.size() > delivery::largest_copy) {
-      // The last bytes are gathered all the same: the mark that follows is theirs.
+      // The last bytes are copied nevertheless, because the next mark refers to them.
       large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
@@ -24043,7 +23990,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::publish() {
 
 // ---- http/acceptor.cpp ----------------------------------------------------------------------------------------------
 
-// The accepting thread and its descriptor in reserve. Where listening fails: `server.cpp`, and why: `sockets.cpp`.
+// The accepting thread and its reserve descriptor. Listening is in `server.cpp`, its errors in `sockets.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -24076,7 +24023,7 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
 }
 
 MOCK_GATEWAY_INLINE void Acceptor::run() {
-  // After what may pass by itself: the system's own tables are full, say.
+  // Pause after an error that may be temporary, such as full system tables.
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
     turned_away_.attend();
@@ -24114,7 +24061,7 @@ MOCK_GATEWAY_INLINE void Acceptor::wait() {
 }
 
 MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
-  // The system says that it has none also when nobody waits.
+  // The system reports this error even if no connection is pending.
   if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
     wait();
     return true;
@@ -24136,7 +24083,7 @@ MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
   try {
     room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
   } catch (const std::system_error&) {
-    // Then there is a pause, some hundreds of connections later.
+    // Then accept() itself halts briefly, some hundreds of connections later.
   }
 }
 
@@ -24152,7 +24099,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 
 // ---- http/compatibility.cpp -----------------------------------------------------------------------------------------
 
-// The oldest cpp-httplib, and configurations that do not fit together.
+// Supports the oldest cpp-httplib, and detects incompatible configurations.
 
 #ifndef CPPHTTPLIB_VERSION
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"
@@ -24161,7 +24108,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace compatibility {
 
-/// "0.11.4" as 11004. Ends at what is no number, such as "-dev".
+/// "0.11.4" as 11004. Stops at a suffix such as "-dev".
 constexpr std::uint64_t version_number(std::string_view version) {
   std::uint64_t number = 0;
   std::uint64_t part = 0;
@@ -24189,7 +24136,7 @@ inline constexpr std::uint64_t zlib = 2;
 inline constexpr std::uint64_t brotli = 4;
 inline constexpr std::uint64_t zstd = 8;
 
-/// The configurations that files of this program were compiled with: the first, and one that differs from it.
+/// The configurations this program's files were compiled with: the first, and one that differs from it.
 struct Seen {
   std::atomic<std::uint64_t> first{0};
   std::atomic<std::uint64_t> other{0};
@@ -24202,13 +24149,13 @@ MOCK_GATEWAY_INLINE bool note(std::uint64_t configuration) {
   return true;
 }
 
-/// One instantiation per configuration, initialized before main: files that agree share it.
+/// One instantiation per configuration, initialized before main. Files with the same configuration share it.
 template <std::uint64_t Configuration>
 struct Noted {
   inline static const bool done = note(Configuration);
 };
 
-// Not inline, and so of each file by itself: the mention that instantiates this file's configuration.
+// Not inline, so each file has its own copy, which instantiates Noted for its configuration.
 [[maybe_unused]] constexpr const bool* noted = &Noted<version_number(CPPHTTPLIB_VERSION) * 16
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
                                                       + openssl
@@ -24236,8 +24183,8 @@ MOCK_GATEWAY_INLINE std::string configuration_text(std::uint64_t configuration) 
 }
 
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-// The virtual table of a class that only a cpp-httplib built with OpenSSL has: not null where the compiled library
-// that this program is linked with is such a one. Debian's is.
+// The vtable of a class that only exists with OpenSSL: not null if this program is linked with a cpp-httplib library
+// that was built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
 #endif
 
@@ -24262,8 +24209,8 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
 
-// When a timeout or the trial of a connection strikes; noticing that a client left; waiting for its last reads; FIN
-// or RST. How long: options.
+// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST. The
+// durations are options.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -24282,13 +24229,13 @@ MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point de
   return std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
 }
 
-/// How many bytes of a body may take a second.
+/// Each further second of body_timeout requires this many bytes.
 inline constexpr std::size_t slowest_body = 10240;
-/// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
+/// Read bytes are removed from the buffer in steps of this size, because removal moves the rest.
 inline constexpr std::size_t most_taken = 16384;
-/// A request or an answer of more bytes is worth a thread of its own: others would wait for long.
+/// For a larger request or answer, the thread gives up the event loop, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
-/// How much is taken of a client that nobody is reading from yet.
+/// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
@@ -24316,7 +24263,7 @@ MOCK_GATEWAY_INLINE Connection::~Connection() {
     sockets::reset(socket_);
   } else {
     sockets::discard_received(socket_);
-    sockets::shut_down(socket_);  // a forked child may hold a copy of the descriptor
+    sockets::shut_down(socket_);  // in case a forked child holds a copy of the descriptor
     sockets::close(socket_);
   }
 }
@@ -24326,7 +24273,7 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_tri
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Duration patience) {
-  // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
+  // Keeps the buffer bounded if a client pipelines an unlimited number of requests.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
@@ -24437,7 +24384,7 @@ MOCK_GATEWAY_INLINE bool Connection::comes_to_turn() {
 }
 
 MOCK_GATEWAY_INLINE bool Connection::has_request() {
-  // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
+  // Empty lines before a request line are ignored (RFC 9112, 2.2).
   while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
   if (!has_unread()) return false;
   request_began_ = arrived_;
@@ -24555,7 +24502,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_line(std
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
-  // A stream that had ended may have been read to its end before the thread that sent it went on.
+  // The client may have read the end of a stream before the sending thread noted it.
   constexpr Duration tolerance = std::chrono::milliseconds{1};
   if (!stream_) return 0;
   const bool overtaken = request_began_ < stream_->began || request_began_ + tolerance < stream_->last_bytes;
@@ -24645,7 +24592,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientC
   if (news.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
-  if (observer_ && !has_unread()) {  // thousands may wait
+  if (observer_ && !has_unread()) {  // saves memory: thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }
@@ -24676,7 +24623,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_room() {
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
-  // Longer than any system that has received bytes takes to say so: then the client does not read.
+  // Longer than any system delays its acknowledgement. After this, the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
@@ -24689,7 +24636,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
     wait.acknowledgement.emplace();
   }
   const sockets::Readiness news = this->news();
-  has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  has_news_ = has_news_ || news.peer_closed;  // must be seen by the wait of the exchange
   const Duration left = limits_.write_timeout - wait.standstill->length();
   if (news.disconnected || left <= Duration{0}) {
     wait_.reset();
@@ -24700,7 +24647,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
     return Look::given_up;
   }
   if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
-  // One that has closed its side, which may be known already, would be told of again and again.
+  // A FIN that is already known would be reported again and again.
   wait.is_for_client = !peer_closed_ && !has_news_;
   return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
 }
@@ -24708,7 +24655,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
   if (!closed_before_last_bytes_) return Look::over;
   if (const Look look = look_for_delivery(); look != Look::over) return look;
-  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
   return has_gone ? Look::given_up : Look::over;
 }
@@ -24719,7 +24666,7 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   if (std::exchange(last_bytes_follow_, true)) return;
   if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
   if (!peer_closed_) {
-    // A reply that never waited has not looked for the client yet.
+    // A reply that never waited has not checked the client yet.
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
     if (readiness.disconnected)
       note_disconnected();
@@ -24732,10 +24679,10 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
 MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
-  // What woke before there was a descriptor would be lost: it is asked for once more.
+  // Looks again: a wake before the descriptor existed was not recorded.
   if (wake >= 0 && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
-  // No descriptor was left to be woken by: then the wait asks again by itself.
+  // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
   stop_line_->set_waiting(waits_for(Wait::For::bytes));
@@ -24799,8 +24746,8 @@ MOCK_GATEWAY_INLINE Connection::Failure Connection::failure() const {
 MOCK_GATEWAY_INLINE void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
-  // With bytes of the client's unread, or still to come, closing would make the system send RST and throw away what of
-  // the answer has not reached the client.
+  // If the client's bytes are unread or still to come, close() sends RST and discards the undelivered part of the
+  // answer.
   linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
 }
@@ -24814,7 +24761,7 @@ MOCK_GATEWAY_INLINE bool Connection::finish() {
     slow_.reset();
     wait_.reset();
     may_have_come_ = true;
-    // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+    // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }
   return !lingers_until_ || take_off_what_still_comes();
@@ -24848,7 +24795,7 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 // ---- http/poller.cpp ------------------------------------------------------------------------------------------------
 
-// Which sockets are ready, by epoll or poll(2); where which is taken.
+// Reports ready sockets, with epoll or poll(2); selects between them.
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
@@ -24895,7 +24842,7 @@ class Poller::Impl {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
   }
 
-  /// Each arrival is an edge, so that what is not wanted costs an event at most.
+  /// Edge-triggered: an unwanted event occurs at most once per arrival.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
     if (wanted.room == before.room) return;
     epoll_event interest{};
@@ -24928,25 +24875,25 @@ class Poller::Impl {
   void wake() noexcept { sockets::signal_wake(wake_); }
 
  private:
-  /// Waits to some microseconds.
+  /// Waits with a precision of microseconds.
   int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
     if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
 #ifdef SYS_epoll_pwait2
     if (has_pwait2_) {
-      // The system may be late by a thousandth: whoever waits looks again.
+      // The system may wake up late by 0.1%. If this ends early, the caller looks again.
       const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
       Timespec limit{seconds.count(), (left - seconds).count()};
       const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
       if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-      has_pwait2_ = false;  // before Linux 5.11, or in a container that does not know it
+      has_pwait2_ = false;  // before Linux 5.11, or filtered by a container
     }
 #endif
     sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
     return ::epoll_wait(epoll_, events, most, 0);
   }
 
-  /// The kernel's, whatever the C library's time_t is.
+  /// The kernel's layout, independent of the C library's time_t.
   struct Timespec {
     std::int64_t seconds;
     std::int64_t nanoseconds;
@@ -25014,7 +24961,7 @@ class Poller::Impl {
     for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
       if (!asked[i].is_ready && !asked[i].hung_up) continue;
       const auto found = watched_.find(asked[i].descriptor);
-      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // its number is another's by now
+      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
       found->second.is_watched = false;
       events[told++] = {found->second.owner, asked[i].hung_up};
     }
@@ -25063,18 +25010,18 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
 
 // ---- http/reactor.cpp -----------------------------------------------------------------------------------------------
 
-// Who waits for clients that have nothing to be answered, and who serves them; how long a thread leads nobody.
+// The event loop of waiting connections: which thread leads, and how long it stays without connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reactor {
 
-/// How long a leader stays that has nobody to wait for.
+/// How long a leader stays without connections.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
 
 }  // namespace reactor
 
 MOCK_GATEWAY_INLINE Reactor::~Reactor() {
-  // Where no thread was left to lead, nobody has closed them.
+  // Sessions remain if no thread was left to lead.
   for (Session* const session : sessions_) delete session;
   free(ended_);
 }
@@ -25100,7 +25047,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
-  } catch (const std::bad_alloc&) {  // it is closed without an answer
+  } catch (const std::bad_alloc&) {  // closed without an answer
     connection->end(Outlet::Ending::close);
     serve(*connection);
     return;
@@ -25114,7 +25061,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
     ++watched_;
     is_one_expected_ = false;
     leader_waits_for_too_long = start_timer(session);
-    // Given up first: the leader may be told of it at once.
+    // Given up first, because the leader may get an event at once.
     session.state = 0;
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
@@ -25154,7 +25101,7 @@ MOCK_GATEWAY_INLINE void Reactor::retire() {
 
 MOCK_GATEWAY_INLINE void Reactor::relieve() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Where the system gives no thread, this one leads again when it comes back.
+  // If the system gives no thread, this one leads again when it returns.
   is_led_ = workers_.run([this] { lead_on(); });
 }
 
@@ -25176,11 +25123,11 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       const Poller::Event event = events_[next_event_++];
       Session& session = *static_cast<Session*>(event.owner);
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
-      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will see that more has come
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
       serve(session);
       if (!relieved.is_pending()) return;
     }
-    // Those that are due again meanwhile come after what clients have sent.
+    // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
@@ -25192,7 +25139,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
 MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // of this thread: once it does not, another may lead already
+  bool stays = true;  // for this thread: if false, another may already lead
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -25213,13 +25160,13 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
-  const std::lock_guard<std::mutex> lock(mutex_);  // so that it has seen what was done before a session was added
+  const std::lock_guard<std::mutex> lock(mutex_);  // sees all that was done before a session was added
   is_waiting_ = false;
   return true;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::wake(Session& session) noexcept {
-  // Its owner looks at it once more before it gives it up.
+  // Its owner looks again before it gives the session up.
   if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -25234,7 +25181,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Session& session = *timers_.begin()->second;
     clear_timer(session);
-    // One that is owned gets a timer when it is parked.
+    // An owned session gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
     if (session.look_again_at > now) {
       set_timer(session);
@@ -25247,7 +25194,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
 
 MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
   do {
-    // What comes from now on is news.
+    // Later events count as new.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
     if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
@@ -25319,7 +25266,7 @@ MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
   try {
     session.timer = timers_.emplace(session.look_again_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // it waits for longer
+  } catch (const std::bad_alloc&) {  // without a timer, it waits longer
   }
 }
 
@@ -25331,20 +25278,20 @@ MOCK_GATEWAY_INLINE void Reactor::clear_timer(Session& session) {
 
 // ---- http/request_reader.cpp ----------------------------------------------------------------------------------------
 
-// Reading a request: limits of lines, fields, chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
+// Reads requests: limits of lines, fields and chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
 // 431, 501, 505.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace request_reader {
 
-// cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 414
-// and 431.
+// cpp-httplib answers longer lines, and in later versions more fields, with 400. These limits give 414 and 431 in every
+// version.
 inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body, with its sizes, extensions, line ends and trailer, may be longer than max_body. As much
-// again is left for what is kept of the head besides its bytes.
+// By how much a chunked body with its framing may exceed max_body. The same amount is reserved for stored parts of the
+// head other than its bytes.
 inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
@@ -25361,15 +25308,14 @@ MOCK_GATEWAY_INLINE Failure framing_too_large(std::size_t max_raw) {
                      " bytes with its chunks' sizes and extensions and its trailer");
 }
 
-/// Whether a value may stand in Host: a host and perhaps a port (RFC 9110, 7.2), or nothing.
+/// Whether a value is valid in Host: a host and perhaps a port (RFC 9110, 7.2), or empty.
 MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
   constexpr std::string_view characters =
       "!$%&'()*+,-.:;=[]_~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return value.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
-/// them: they are ours to answer.
+/// Fields that cpp-httplib would handle itself, differently in each version. The gateway handles them.
 MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
@@ -25379,7 +25325,7 @@ MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   return false;
 }
 
-/// Whether a line is "Name: value", without a control character.
+/// Whether a line has the form "Name: value", without control characters.
 MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
@@ -25389,8 +25335,8 @@ MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
          });
 }
 
-/// Takes a target in the absolute form apart (RFC 9112, 3.2.2): of "http://host/path" it leaves "/path". Other schemes
-/// are not ours.
+/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path". Other schemes are not handled
+/// here.
 MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   constexpr std::string_view scheme = "http://";
   std::string& target = incoming.request.target;
@@ -25404,7 +25350,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& 
   return std::nullopt;
 }
 
-/// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
+/// Splits a head into the request's parts. `checked` becomes the head to pass to cpp-httplib.
 MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
@@ -25430,10 +25376,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // Some versions know only some methods, and some do not take every query.
+  // GET and the bare path, because some versions reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
-  // The request line and the empty one at the end hold no field.
+  // Without the request line and the empty last line.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
@@ -25475,7 +25421,7 @@ struct Framing {
 MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
   const wire::Headers& headers = incoming.request.headers;
   if (headers.has("Transfer-Encoding")) {
-    // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
+    // A proxy may have misread where such a body ends (RFC 9112, 6.1).
     if (!incoming.http_1_1) return malformed("Transfer-Encoding in HTTP/1.0");
     if (headers.has("Content-Length")) return malformed("both Content-Length and Transfer-Encoding");
     if (!text::equals_ignoring_case(*value_of(headers, "Transfer-Encoding"), "chunked") ||
@@ -25498,30 +25444,29 @@ MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& inc
   return std::nullopt;
 }
 
-/// Whether a line that was read is ended by CR LF and holds no other CR: what is lax here can be smuggled through.
+/// Whether a line ends in CR LF and has no other CR. Lax parsing here allows request smuggling.
 MOCK_GATEWAY_INLINE bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
   return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
 }
 
-/// Lets `text`, which never gets longer than `most`, take `more` bytes: with each doubling of its size, and no more
-/// than it may ever need.
+/// Reserves room for `more` bytes in `text`, whose size never exceeds `most`: doubles the capacity, up to `most`.
 MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::string& text) {
   if (text.capacity() - text.size() >= std::min(more, most - text.size())) return;
-  // A new string, since reserve() of an old one may double what it has.
+  // A new string, because reserve() may double the capacity of an existing one.
   std::string larger;
   larger.reserve(std::min(most, std::max(2 * text.size(), text.size() + more)));
   text.swap(larger.append(text));
 }
 
-/// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
-/// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
+/// Whether an unread body can be drained after an early response. With Expect, it is unknown whether the client still
+/// sends it (RFC 9110, 10.1.1).
 MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
   Framing framing;
   return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
          !incoming.request.headers.has("Expect");
 }
 
-/// What a client is told that sends more than it may before anybody trusts it.
+/// The error for an untrusted client that exceeds its byte budget.
 MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
@@ -25537,7 +25482,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::go_on(const R
   if (next_ == Next::body) return read_left(incoming_.request.body.size() + left_, incoming_.request.body);
   const std::optional<Arrival> arrival = read_chunks();
   if (!arrival) return std::nullopt;
-  // What they hold beyond their size would be held for as long as the journal has the request.
+  // The journal keeps these strings, so it would keep their spare capacity too.
   incoming_.raw_body.shrink_to_fit();
   incoming_.request.body.shrink_to_fit();
   incoming_.is_body_unread = bool(incoming_.body_too_large);
@@ -25550,7 +25495,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
   incoming_.malformed = request_reader::framing_of(incoming_, framing);
   if (incoming_.malformed) return Arrival::arrived;
   const bool has_body = framing.chunked || framing.length > 0;
-  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
+  // Only if requested and the body has not begun: an unsolicited 100 breaks clients.
   incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
                               incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
   if (refuse_head) incoming_.refused = refuse_head(incoming_);
@@ -25567,7 +25512,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
-  // Memory is taken as the bytes arrive, and not when the client announces them.
+  // Allocates as bytes arrive, not when the client announces them.
   constexpr std::size_t step = std::size_t{64} << 10;
   while (left_ > 0) {
     if (piece_ == 0) {
@@ -25791,7 +25736,7 @@ MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLim
 
 // ---- http/response.cpp ----------------------------------------------------------------------------------------------
 
-// The status line, reason phrases, header fields of framing and their order.
+// The status line, reason phrases, and the order of framing header fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -25858,7 +25803,7 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
   const auto field = [&](std::string_view name, std::string_view value) {
     head.append(name).append(": ").append(value).append("\r\n");
   };
-  // A scripted header takes the place of ours: a test may need a wrong one.
+  // A scripted header replaces the default: a test may need a wrong one.
   if (!content_type.empty() && !headers.has("Content-Type")) field("Content-Type", content_type);
   if (framing == BodyFraming::chunked && !headers.has("Transfer-Encoding")) field("Transfer-Encoding", "chunked");
   if (framing == BodyFraming::content_length && !headers.has("Content-Length"))
@@ -25872,14 +25817,14 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
 
-// Listening and "cannot listen on …"; stopping, and naming what it waits for; connections that find no descriptor or
+// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
 // thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
-/// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
-/// ones declare; hence all of them, and no `override`.
+/// Passes a request's head to cpp-httplib. The answer it writes is discarded, except its status, which tells whether
+/// the head is valid. Newer versions of the base class have more pure functions than older ones: hence all of them,
+/// without `override`.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -25908,7 +25853,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// The status of the line that was written; 0 when none was.
+  /// The status that was written; 0 if none.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -25925,13 +25870,13 @@ class CheckedHead final : public httplib::Stream {
 
 namespace servers {
 
-/// How many descriptors are kept.
+/// How many descriptors are reserved.
 MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
   static std::atomic<std::size_t> count{0};
   return count;
 }
 
-/// Whether this descriptor is one of those that are kept: the system gives the lowest number that is free.
+/// Whether this descriptor is in the reserved range. The system assigns the lowest free number.
 MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
@@ -25939,8 +25884,8 @@ MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
 
-/// The tables that cpp-httplib keeps in static variables, and makes with its first request. A gateway that is made as
-/// the program ends, by the destructor of a static variable, comes after them.
+/// Tracks the static tables that cpp-httplib creates with its first request. A gateway in the destructor of a static
+/// variable may run after they are destroyed.
 class Tables {
  public:
   ~Tables() { gone() = true; }
@@ -25957,7 +25902,7 @@ class Server::Impl final : public httplib::Server {
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
     set_socket_options([this](socket_t listener) {
-      // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
+      // Instead of cpp-httplib's SO_REUSEPORT, with which two gateways could share a port unnoticed.
       const int on = 1;
       setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
       sockets::adopt(listener);
@@ -25998,7 +25943,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void accept_again() {
-    // The port is open as long as its accepting thread is at a connection: whoever closes it waits for that thread.
+    // The accepting thread cannot be waited for here, so the port is still open.
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
@@ -26019,7 +25964,7 @@ class Server::Impl final : public httplib::Server {
       if (std::exchange(stopped_, true)) return;
       accepting = std::move(acceptor_);
     }
-    // First, so that no thread whose connection ends lies down to wait for the next.
+    // First, so that threads whose connections end do not wait for another job.
     workers_.retire();
     std::vector<std::shared_ptr<StopLine>> lines;
     {
@@ -26039,10 +25984,10 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
-  /// For so many, a second thread that waits brings nothing: each would lie down between two requests.
+  /// Connections per reactor below which another one does not help: its thread would sleep between requests.
   static constexpr std::size_t connections_of_one = 4;
 
-  /// What cpp-httplib says of a head; never of the empty one.
+  /// cpp-httplib's cached verdict on a head; never of an empty one.
   struct Verdict {
     std::string head;
     int status = 400;
@@ -26051,7 +25996,7 @@ class Server::Impl final : public httplib::Server {
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
-    // With room for bursts; cpp-httplib's own is 5 in some versions.
+    // cpp-httplib's own backlog is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
@@ -26074,7 +26019,7 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Has an accepted connection served on a thread, or turned away.
+  /// Serves an accepted connection on a thread, or turns it away.
   void take(int socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
@@ -26084,7 +26029,7 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns why the connection cannot be served; nothing when it is.
+  /// Returns why the connection cannot be served, or nothing.
   std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
@@ -26107,7 +26052,7 @@ class Server::Impl final : public httplib::Server {
     });
   }
 
-  /// One that somebody leads: where it can be, the least busy. Null when the system gives no thread.
+  /// A reactor with a leader, preferably the least busy. Null if the system gives no thread.
   Reactor* attended() {
     Reactor& least = least_busy();
     if (least.attend()) return &least;
@@ -26116,8 +26061,8 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
-  /// have as many as one thread is good for. Called on the accepting thread.
+  /// The reactor with the fewest connections. Creates another one if all are busy: at most one per processor, and four.
+  /// Called on the accepting thread.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -26135,11 +26080,10 @@ class Server::Impl final : public httplib::Server {
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
 
-  /// Has a connection that cannot be served answered, and closes it: later, but on this thread, where others wait for
-  /// it.
+  /// Queues a connection that cannot be served for its answer, on this thread, which must not block for it.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
-    // What has come is read. Of an answer, the system takes all at once, and says so.
+    // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
     for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
       *limit = Duration{0};
     limits.write_timeout = std::chrono::milliseconds{1};
@@ -26154,7 +26098,7 @@ class Server::Impl final : public httplib::Server {
     }
     try {
       turned_away_.add(std::move(connection), why);
-    } catch (const std::bad_alloc&) {  // it is closed without an answer
+    } catch (const std::bad_alloc&) {  // closed without an answer
     }
   }
 
@@ -26168,7 +26112,7 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null where the server stops, or has no memory for it: then the connection is closed.
+  /// Null if the server stops or is out of memory; then the connection is closed.
   std::unique_ptr<Connection> open(int socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
@@ -26183,7 +26127,7 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection goes on.
+  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;
@@ -26192,8 +26136,8 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 when cpp-httplib takes the head, else the status with which it refuses it. That follows from the head alone, and
-  /// most clients send few: what it said of the last of them is kept.
+  /// 0 if cpp-httplib accepts the head, else its error status. Verdicts are cached, because they depend only on the
+  /// head and most clients send few different ones.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -26208,15 +26152,15 @@ class Server::Impl final : public httplib::Server {
   }
 
   int refusal_anew(std::string_view head) {
-    if (servers::Tables::gone()) return 0;  // what is ours to refuse was refused
+    if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
-    static const servers::Tables tables;  // made after them, and so gone before them
+    static const servers::Tables tables;  // constructed after them, so destroyed before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
-  // process_request takes the addresses since 0.18.0; which of these two compiles tells.
+  // process_request takes addresses since 0.18.0; SFINAE selects the overload.
   template <class Self>
   auto process(Self& self, httplib::Stream& stream, bool& closed, int)
       -> decltype(self.process_request(stream, std::string(), 0, std::string(), 0, false, closed, nullptr)) {
@@ -26240,8 +26184,8 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held as long as a stop lasts, so that a second one returns no earlier. A stop waits for functions of the test: they
-  // may open and close the port meanwhile, which therefore takes another mutex.
+  // Held during a stop, so that a second one returns no earlier. A stop waits for test functions, which may open and
+  // close the port; these use another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
@@ -26251,10 +26195,10 @@ class Server::Impl final : public httplib::Server {
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; keeps the port while it is closed
+  int reserved_ = -1;     // likewise; holds the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
-  std::vector<std::unique_ptr<Reactor>> reactors_;  // the accepting thread's, until it has ended
+  std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended
   TurnedAway turned_away_{
       [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
@@ -26290,7 +26234,7 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 
 // ---- http/sockets.cpp -----------------------------------------------------------------------------------------------
 
-// Every call to the system: options, FIN, RST, backlog, poll; why a port cannot be had (`why_not_listen`).
+// All system calls for sockets: options, FIN, RST, backlog, poll; why a port is unavailable (`why_not_listen`).
 
 #ifdef __linux__
 #include <linux/sockios.h>
@@ -26323,7 +26267,7 @@ MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
   if (result >= 0) return Transfer::done;
   if (errno == EAGAIN || errno == EWOULDBLOCK) return Transfer::would_block;
-  // After a FIN, Linux says EPIPE in both directions.
+  // After a FIN, Linux reports EPIPE in both directions.
   return errno == ECONNRESET ? Transfer::reset : Transfer::failed;
 }
 
@@ -26344,8 +26288,7 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago the bytes that came with a message reached this system, by the system's clock; nothing where that is
-/// not known.
+/// How long ago a message's bytes reached this system, by the system clock; empty if unknown.
 MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
@@ -26354,7 +26297,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
-    // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
+    // The clock was probably set; bytes do not stay here that long.
     if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
     return age;
   }
@@ -26383,13 +26326,13 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   return outcome_of(result, bytes);
 }
 
-/// poll(2) with a time as exact as the system has.
+/// poll(2) with the best resolution of the system.
 MOCK_GATEWAY_INLINE int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
-    // Linux may end a wait late by a thousandth of it, up to 100 ms, and on an idle processor always does: by so much
-    // the wait is asked to be shorter. Where it then ends early, the caller looks again.
+    // Linux may end a wait late by 0.1%, at most 100 ms, and does so on an idle processor. The timeout is reduced by
+    // that; if it ends early, the caller looks again.
     constexpr Duration::rep most_slack = 100'000'000;
     auto nanoseconds = std::max(Duration{0}, *timeout).count();
     nanoseconds -= std::min(nanoseconds / 1001, most_slack);
@@ -26415,7 +26358,7 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   const nfds_t count = wake < 0 ? 1 : 2;
   const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
-  if (ready <= 0) return readiness;  // time is up, or a signal: the caller looks again
+  if (ready <= 0) return readiness;  // timeout or signal: the caller looks again
   const short events = watched[0].revents;
   readiness.disconnected = (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   readiness.peer_closed = (events & peer_closed_event) != 0;
@@ -26477,7 +26420,7 @@ MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
 }
 
 #ifdef INET_DIAG_NOCOOKIE
-/// The two ends of a connection as the peer's socket has them; false for what is no connection of the internet.
+/// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
 MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
@@ -26504,7 +26447,7 @@ MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   return true;
 }
 
-/// A count of bytes in the tcp_info that the kernel fills in. The C library's own tcp_info ends before it.
+/// Offsets of byte counts in the kernel's tcp_info. The C library's tcp_info ends before them.
 enum class ByteCount : std::size_t { acknowledged = 120, received = 128 };
 
 MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, ByteCount count) {
@@ -26514,7 +26457,7 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, st
   return bytes;
 }
 
-/// How many bytes have been handed to the system for an accepted connection.
+/// Bytes ever passed to the system on an accepted connection.
 MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   char info[512];
   socklen_t size = sizeof info;
@@ -26524,11 +26467,11 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-/// What the system knows of the socket at the other end of a connection.
+/// What the system knows about the peer's socket.
 struct OtherEnd {
-  /// What has arrived there and was not read by its program.
+  /// Bytes received but not read by the peer's program.
   std::size_t unread = 0;
-  /// What has ever arrived there.
+  /// Bytes ever received.
   std::optional<std::uint64_t> received = {};
 };
 
@@ -26549,7 +26492,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   if (system < 0) return std::nullopt;
   char answer[2048];
   ssize_t size = -1;
-  // The kernel answers before send returns.
+  // The kernel answers before send() returns.
   if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
     size = ::recv(system, answer, sizeof answer, MSG_DONTWAIT);
   ::close(system);
@@ -26558,7 +26501,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   constexpr std::size_t attributes = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof found);
   if (size < static_cast<ssize_t>(attributes)) return std::nullopt;
   std::memcpy(&head, answer, sizeof head);
-  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
+  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket on this machine
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
   OtherEnd end;
   end.unread = found.idiag_rqueue;
@@ -26573,7 +26516,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-/// Whether all that was handed over has arrived there; nothing where the system does not count.
+/// Whether the peer has received all sent bytes; empty if the system does not count them.
 MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
@@ -26583,7 +26526,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket)
 MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
   const std::optional<OtherEnd> end = other_end(socket);
   if (!end) return std::nullopt;
-  // An empty queue may be one to which nothing has come yet.
+  // The queue may be empty because nothing has arrived yet.
   return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
 }
 
@@ -26631,14 +26574,14 @@ MOCK_GATEWAY_INLINE void send_reset(int socket) {
 }
 
 MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
-  // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
+  // A smaller buffer would drop bytes already offered, and the peer would retransmit them late.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
 MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
 #ifdef SO_TIMESTAMPNS
-  // A connection has the option from its listener: what arrives before it is accepted is stamped too.
+  // Connections inherit the option, so bytes that arrive before accept() are stamped too.
   const int on = 1;
   ::setsockopt(listener, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 #else
@@ -26665,7 +26608,7 @@ MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
     case EBADF:
     case EINVAL:
     case ENOTSOCK: return Acceptance::failed;
-    default: return Acceptance::nobody_waits;  // or its connection broke before it was accepted
+    default: return Acceptance::nobody_waits;  // or the connection broke before accept()
   }
 }
 
@@ -26706,7 +26649,7 @@ MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
     const int on = 1;
     ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
-      // Sharing is for the connections that are still open. A listener could share the address too.
+      // SO_REUSEADDR is for connections that are still open. Left on, a listener could share the address.
       const int off = 0;
       ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
       continue;
@@ -26788,10 +26731,10 @@ MOCK_GATEWAY_INLINE WakePair open_wake() {
 }
 
 MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
-  const std::uint64_t once = 1;  // of a size that an eventfd wants, and a pipe takes
+  const std::uint64_t once = 1;  // the size that an eventfd requires; a pipe accepts it
   ssize_t result;
   do result = ::write(wake.writing, &once, sizeof once);
-  while (result < 0 && errno == EINTR);  // a full pipe is as readable as can be
+  while (result < 0 && errno == EINTR);  // a full pipe is readable already
 }
 
 MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
@@ -26810,15 +26753,15 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
-// Connections that cannot be served: how many are looked after, how long they have for their request and for reading
-// their answer.
+// Connections that cannot be served: how many are kept, and their timeouts for sending a request and reading the
+// answer.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace turned_away {
 
 inline constexpr std::size_t most_guests = 8;
-/// After so long without another one, the patience is what it was.
+/// After this time without another connection, the patience is reset.
 inline constexpr Duration quiet = std::chrono::seconds{1};
 
 }  // namespace turned_away
@@ -26941,7 +26884,7 @@ MOCK_GATEWAY_INLINE void StopLine::stop() {
 
 MOCK_GATEWAY_INLINE bool StopLine::waits_for_client() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has taken what came has ended its wait before.
+  // In this order: a thread that has received bytes has ended its wait before.
   return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
 }
 
@@ -26954,7 +26897,7 @@ MOCK_GATEWAY_INLINE void StopLine::cut() {
 
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
 
-// A thread for each job; how long an idle one stays; in the header the stack that it has at least.
+// A thread pool with one thread per job; the lifetime of idle threads. The minimal stack size is in the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace workers {
@@ -26980,7 +26923,7 @@ MOCK_GATEWAY_INLINE void StackedThread::start(std::function<void()> job) {
   const int error = ::pthread_create(&thread_, &attributes, &workers::run_job, owned.get());
   ::pthread_attr_destroy(&attributes);
   require(error);
-  static_cast<void>(owned.release());  // the thread has it
+  static_cast<void>(owned.release());  // owned by the thread
 }
 
 MOCK_GATEWAY_INLINE void StackedThread::join() { ::pthread_join(thread_, nullptr); }
@@ -27033,7 +26976,7 @@ MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
     jobs_.pop_front();
     lock.unlock();
     job();
-    job = nullptr;  // what it holds is given back before the thread waits, and without the lock
+    job = nullptr;  // destroys the job before the wait and without the lock
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);
@@ -39878,27 +39821,27 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 
 // ---- adapters/catch2.hpp --------------------------------------------------------------------------------------------
 
-// How Catch2 gets reports and prints values.
+// The Catch2 adapter: reports of gateways, and printing of values.
 
-// For programs tested with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including
-// mock_gateway.hpp, in each file whose checks compare what the gateway gives. One file is enough for the reports.
+// For tests with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including mock_gateway.hpp, in each
+// file whose checks compare values of the gateway. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. At the end of a test that has failed, what verify() notes is a warning. CHECK prints optionals, durations and
-// moments ("20ms == 60s"; version 3 prints them its own way), the library's enumerations, and why a Verification,
-// Review or Wait is false.
+// If a gateway is destroyed with problems that the test has not looked at, its test fails at the line that made the
+// gateway. After a failed test, the notes of verify() are printed as a warning. CHECK prints optionals, durations and
+// times ("20ms == 60s"; version 3 in its own format), the library's enumerations, and why a Verification, Review or
+// Wait is false.
 //
-// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files that have the adapter, which defines
-// it where catch.hpp was not included before mock_gateway.hpp.
+// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files with the adapter. The adapter
+// defines it unless catch.hpp was included before mock_gateway.hpp.
 //
-// Catch2's own assertions belong to the thread that runs the tests, and so does the end of a gateway. One that outlives
-// the run, in a main of the program's own, must outlive the Catch::Session as well, which forgets the run only then.
+// Catch2's assertions only work on the thread that runs the tests, so destroy gateways there. A gateway that outlives
+// the run, in a custom main, must also outlive the Catch::Session, because only its end clears the run.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, as do Catch2's
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, as do Catch2's
 // CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER and CATCH_CONFIG_ENABLE_ALL_STRINGMAKERS. MOCK_GATEWAY_ADAPTER_NO_CHRONO
-// leaves that of durations and moments, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
+// disables that of durations and times, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
 
-// Version 2 and the amalgamated version 3 are one header each, which the program may have under any path.
+// Version 2 and the amalgamated version 3 are single headers, which may be at any path.
 #if !defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED) && !defined(CATCH_AMALGAMATED_HPP_INCLUDED)
 #if __has_include(<catch2/internal/catch_context.hpp>)
 #include <catch2/catch_test_macros.hpp>
@@ -39934,12 +39877,12 @@ void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas
     handler.handleMessage(result, std::string(text));
     handler.complete();
   } catch (...) {
-    // Thrown by --abort when it has counted the failure, and out of place in a destructor: the next check ends the run.
+    // Thrown by --abort after counting the failure. A destructor must not throw; the next check ends the run.
   }
 }
 
 bool report_to_catch2(const Report& report) {
-  // A name is there while a test runs.
+  // There is a name only while a test runs.
   Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
   if (!run || run->getCurrentTestName().empty()) return false;
   if (report.unwinding)
@@ -39958,14 +39901,14 @@ using Catch2Listener = Catch::TestEventListenerBase;
 using Catch2Listener = Catch::EventListenerBase;
 #endif
 
-/// Prints at the end of a failed test, or of a failed run of one that sections repeat, what its gateways noted.
+/// Prints the gateways' notes after a failed test, or after each failed run of a test with sections.
 class Catch2Notes : public Catch2Listener {
  public:
   using Catch2Listener::Catch2Listener;
 
   void sectionStarting(const Catch::SectionInfo& section) override {
     Catch2Listener::sectionStarting(section);
-    // A run of a test is the outermost section.
+    // The outermost section is one run of the test.
     if (depth_++ == 0) pass_over_notes();
   }
   void sectionEnded(const Catch::SectionStats& section) override {
@@ -39978,7 +39921,7 @@ class Catch2Notes : public Catch2Listener {
   int depth_ = 0;
 };
 
-// Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+// Each file with the adapter has a listener. The first one called after a test prints all notes.
 CATCH_REGISTER_LISTENER(Catch2Notes)
 
 const bool catch2_notes = (want_notes(), true);
@@ -39987,7 +39930,7 @@ const bool catch2_notes = (want_notes(), true);
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
-// Version 2 alone is a header with that guard. Version 3 has printers of its own.
+// Only version 2 has this include guard. Version 3 prints durations itself.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
     defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
 namespace Catch {
@@ -40036,17 +39979,17 @@ struct StringMaker<std::nullopt_t> {
 
 // ---- adapters/doctest.hpp -------------------------------------------------------------------------------------------
 
-// The same for doctest.
+// The doctest adapter: reports of gateways, and printing of values.
 
-// For programs tested with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file
-// whose checks compare what the gateway gives. One file is enough for the reports.
+// For tests with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file whose
+// checks compare values of the gateway. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. At the end of a test that has failed, what verify() notes is a message. CHECK prints optionals, durations and
-// moments ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
+// If a gateway is destroyed with problems that the test has not looked at, its test fails at the line that made the
+// gateway. After a failed test, the notes of verify() are printed as a message. CHECK prints optionals, durations and
+// times ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, and
-// MOCK_GATEWAY_ADAPTER_NO_CHRONO that of durations and moments.
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO that of
+// durations and times.
 
 #ifndef DOCTEST_LIBRARY_INCLUDED
 #if __has_include(<doctest/doctest.h>)
@@ -40065,10 +40008,10 @@ bool report_to_doctest(const Report& report) {
   static_cast<void>(report);
   return false;
 #else
-  // What is reported between two tests would be counted for neither.
+  // Between two tests, doctest would count a report for neither.
   const doctest::ContextOptions* const run = doctest::getContextOptions();
   if (!doctest::is_running_in_test || !run || !run->currentTest) return false;
-  // The kinds of check that never throw.
+  // These macros never throw.
   if (report.unwinding) {
     DOCTEST_ADD_MESSAGE_AT(report.where.file, report.where.line, report.text);
   } else {
@@ -40081,7 +40024,7 @@ bool report_to_doctest(const Report& report) {
 const InstalledReporter doctest_adapter(report_to_doctest);
 
 #ifndef DOCTEST_CONFIG_DISABLE
-/// Prints at the end of a failed test, or of a failed run of one that subcases repeat, what its gateways noted.
+/// Prints the gateways' notes after a failed test, or after each failed run of a test with subcases.
 class DoctestNotes : public doctest::IReporter {
  public:
   explicit DoctestNotes(const doctest::ContextOptions&) {}
@@ -40098,7 +40041,7 @@ class DoctestNotes : public doctest::IReporter {
     begin();
   }
   void test_case_end(const doctest::CurrentTestCaseStats& test) override {
-    // A test may fail without a failed check: it took too long, say.
+    // A test may fail without a failed check, for example by a timeout.
     if (!test.testCaseSuccess && (failed_ || !a_run_failed_)) print();
     begin();
   }
@@ -40126,15 +40069,14 @@ class DoctestNotes : public doctest::IReporter {
   bool a_run_failed_ = false;
 };
 
-// doctest keeps one listener of a name: that of the first file with the adapter.
+// doctest keeps one listener per name: that of the first file with the adapter.
 const int doctest_notes = doctest::registerReporter<DoctestNotes>("mock_gateway", 0, false);
 #endif
 
 }  // namespace
 }  // namespace detail
 
-// doctest prints an enumeration as its number, whatever operator<< says; only a function of this name beside the type
-// comes before that.
+// doctest prints enumerations as numbers and ignores operator<<. Only a toString() next to the type has precedence.
 inline doctest::String toString(KeyState state) { return to_string(state).c_str(); }
 inline doctest::String toString(Profile profile) { return to_string(profile).c_str(); }
 inline doctest::String toString(Severity severity) { return to_string(severity).c_str(); }
@@ -40201,27 +40143,27 @@ struct StringMaker<std::nullopt_t> {
 
 // ---- adapters/gtest.hpp ---------------------------------------------------------------------------------------------
 
-// The same for GoogleTest.
+// The GoogleTest adapter: reports of gateways, and printing of values.
 
-// For programs tested with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each
-// file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
+// For tests with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each file whose
+// checks use a Verification, Review or Wait. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
-// the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
-// Verification, Review or Wait is false, and EXPECT_EQ prints durations and moments ("20ms", "60s").
+// If a gateway is destroyed with problems that the test has not looked at, the test or test suite fails at the line
+// that made the gateway. After a failed test, the notes of verify() are printed. EXPECT_TRUE prints why a
+// Verification, Review or Wait is false, and EXPECT_EQ prints durations and times ("20ms", "60s").
 //
-// MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
+// MOCK_GATEWAY_ADAPTER_NO_CHRONO disables the printing of durations and times.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace {
 
-/// GoogleTest has no message that is no failure.
+/// Prints to stdout, because GoogleTest has no messages without a failure.
 void print_message(const SourceLocation& where, const std::string& text) {
   std::cout << where.file << ':' << where.line << ": Message\n" << text << "\n\n" << std::flush;
 }
 
 bool report_to_gtest(const Report& report) {
-  // The set-up and tear-down of a whole suite belong to no test; GoogleTest counts what fails there for the suite.
+  // Set-up and tear-down of a suite belong to no test; GoogleTest counts their failures for the suite.
   if (!testing::UnitTest::GetInstance()->current_test_suite()) return false;
   if (report.unwinding) {
     print_message(report.where, report.text);
@@ -40230,17 +40172,17 @@ bool report_to_gtest(const Report& report) {
   try {
     ADD_FAILURE_AT(report.where.file, report.where.line) << report.text;
   } catch (...) {
-    // Thrown by --gtest_throw_on_failure, or a listener, when the failure is counted; out of place in a destructor.
+    // Thrown by --gtest_throw_on_failure or a listener after counting the failure. A destructor must not throw.
   }
   return true;
 }
 
 const InstalledReporter gtest_adapter([] {
-  testing::UnitTest::GetInstance();  // made before the adapter, it is still there when that goes
+  testing::UnitTest::GetInstance();  // constructed before the adapter, so destroyed after it
   return &report_to_gtest;
 }());
 
-/// Prints at the end of a failed test what its gateways noted.
+/// Prints the gateways' notes after a failed test.
 class GtestNotes : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -40252,7 +40194,7 @@ class GtestNotes : public testing::EmptyTestEventListener {
 
 const bool gtest_notes = [] {
   want_notes();
-  // Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+  // Each file with the adapter has a listener. The first one called after a test prints all notes.
   testing::UnitTest::GetInstance()->listeners().Append(new GtestNotes);
   return true;
 }();
@@ -40260,8 +40202,8 @@ const bool gtest_notes = [] {
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
-// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
-// true, since notes that were in a message count as printed.
+// EXPECT_TRUE converts its argument to an AssertionResult and prints its message. True values have no message, because
+// notes in a message count as printed.
 namespace testing {
 
 template <>
@@ -40285,7 +40227,7 @@ inline AssertionResult::AssertionResult(const mock_gateway::Wait& wait, void*)
 }  // namespace testing
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
-// A PrintTo beside the type, which GoogleTest asks for, would have to be in namespace std.
+// A specialization, because a PrintTo next to the type would have to be in namespace std.
 namespace testing {
 namespace internal {
 
@@ -40318,296 +40260,296 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 // Contents, by line:
 //     54  Interface
 //     76    core/version.hpp
-//    110    core/json.hpp
-//    125    core/source_location.hpp
-//    144    core/duration.hpp
-//    156    core/shared.hpp
-//    201    core/forward.hpp
-//    267    core/implementation.hpp
-//    282    gateway/gateway.hpp
-//    471    gateway/chat_script.hpp
-//    622    model/range.hpp
-//    656    script/matcher.hpp
-//    734    script/matchers.hpp
-//    862    model/reply.hpp
-//   1208    model/received_request.hpp
-//   1294    model/failure.hpp
-//   1403    core/wait.hpp
-//   1434    core/clock.hpp
-//   1544    model/fault.hpp
-//   1714    model/hold.hpp
-//   1756    model/pace.hpp
-//   1914    model/sse_dialect.hpp
-//   2036    model/writes.hpp
-//   2067    model/http_reply.hpp
-//   2149    model/connection_fault.hpp
-//   2246    evidence/journal.hpp
-//   2545    model/sent_answer.hpp
-//   2616    script/near_miss.hpp
-//   2662    evidence/verification.hpp
-//   2792    model/finding.hpp
-//   2836    evidence/review.hpp
-//   2963    model/operation.hpp
-//   2994    keys/api_key.hpp
-//   3125    keys/keys.hpp
-//   3188    model/profile.hpp
-//   3220    model/tokenizer.hpp
-//   3232    gateway/options.hpp
-//   3383    model/acceptance.hpp
-//   3567    request/chat_request.hpp
-//   3696    script/scope.hpp
-//   3751    script/failure_scope.hpp
-//   3797    script/chaos.hpp
-//   3899    gateway/sweep.hpp
-//   4039    gateway/catalogue.hpp
-//   4212    gateway/mishaps.hpp
-//   4314    document/scenario_files.hpp
-//   4346    core/error.hpp
-//   4361    document/script_document.hpp
-//   4501    evidence/evidence_json.hpp
-//   4526    core/printed.hpp
-//   4557    core/reporter.hpp
-//   4641  Implementation
-//   4702    core/text.hpp
-//   4813    core/random.hpp
-//   4847    core/json_reader.hpp
-//   4904    core/pattern.hpp
-//   5001    core/json_pointer.hpp
-//   5018    core/calendar.hpp
-//   5053    core/access.hpp
-//   5129    core/timeline.hpp
-//   5325    core/process.hpp
-//   5350    core/relief.hpp
-//   5382    core/warning.hpp
-//   5392    core/rows.hpp
-//   5418    core/change_count.hpp
-//   5465    core/seldom.hpp
-//   5492    model/profile_traits.hpp
-//   5601    model/checks.hpp
-//   5618    model/reply_data.hpp
-//   5686    model/request_error.hpp
-//   5699    model/fault_rows.hpp
-//   5828    model/dialect_rows.hpp
-//   5868    model/finding_kinds.hpp
-//   5945    model/reply_checks.hpp
-//   5980    model/reply_template.hpp
-//   6003    request/embedding_request.hpp
-//   6027    request/chat_parser.hpp
-//   6045    request/chat_fields.hpp
-//   6094    request/chat_reader.hpp
-//   6192    keys/secrets.hpp
-//   6239    keys/key_store.hpp
-//   6467    answer/bodies.hpp
-//   6496    answer/events.hpp
-//   6544    answer/tokens.hpp
-//   6619    answer/completion.hpp
-//   6728    answer/completion_json.hpp
-//   6763    answer/completion_events.hpp
-//   6831    answer/words.hpp
-//   6846    answer/default_reply.hpp
-//   6862    answer/schema_instance.hpp
-//   6884    answer/embeddings.hpp
-//   6902    answer/occurrences.hpp
-//   6925    answer/schema_checker.hpp
-//   7020    script/matcher_node.hpp
-//   7111    script/script.hpp
-//   7391    script/chaos_plan.hpp
-//   7437    script/chaos_rules.hpp
-//   7519    script/connection_faults.hpp
-//   7575    script/forced_failures.hpp
-//   7620    script/field_matchers.hpp
-//   7714    script/hiding.hpp
-//   7755    script/excerpts.hpp
-//   7781    script/json_comparison.hpp
-//   7808    script/matcher_leaf.hpp
-//   7839    delivery/answer_log.hpp
-//   7957    delivery/gzip.hpp
-//   7983    delivery/framing.hpp
-//   8035    delivery/outlet.hpp
-//   8087    delivery/pace_schedule.hpp
-//   8129    delivery/progress.hpp
-//   8182    delivery/waits.hpp
-//   8263    delivery/write_queue.hpp
-//   8365    delivery/delivery.hpp
-//   8651    http/exchange_observer.hpp
-//   8688    http/sockets.hpp
-//   8820    http/wakes.hpp
-//   8871    http/connection.hpp
-//   9170    http/request_reader.hpp
-//   9304    http/server.hpp
-//   9370    http/response.hpp
-//   9386    http/turned_away.hpp
-//   9440    http/workers.hpp
-//   9499    http/acceptor.hpp
-//   9547    http/compatibility.hpp
-//   9557    http/poller.hpp
-//   9597    http/reactor.hpp
-//   9711    evidence/kept_problems.hpp
-//   9781    evidence/record.hpp
-//  10050    evidence/gateway_parts.hpp
-//  10069    evidence/review_parts.hpp
-//  10135    evidence/diagnosis.hpp
-//  10207    evidence/redaction.hpp
-//  10229    evidence/gateway_problems.hpp
-//  10331    serve/asked_requests.hpp
-//  10409    serve/operations.hpp
-//  10479    serve/served_models.hpp
-//  10522    serve/gateway_state.hpp
-//  10583    serve/served_request.hpp
-//  10766    serve/runner.hpp
-//  10832    serve/connection_loop.hpp
-//  10877    serve/request_checks.hpp
-//  10900    serve/tester_code.hpp
-//  10965    gateway/catalogue_entries.hpp
-//  11269    gateway/option_values.hpp
-//  11330    gateway/sweep_run.hpp
-//  11354    document/script_reader.hpp
-//  11563    document/script_files.hpp
-//  11582    document/script_references.hpp
-//  11618    document/script_sections.hpp
-//  11749    document/script_values.hpp
-//  11884    document/loaded_document.hpp
-//  11916    core/calendar.cpp
-//  12028    core/clock.cpp
-//  12441    core/gate.cpp
-//  12652    core/implementation.cpp
-//  12664    core/json_pointer.cpp
-//  12721    core/json_reader.cpp
-//  13066    core/pattern.cpp
-//  13484    core/process.cpp
-//  13508    core/random.cpp
-//  13568    core/relief.cpp
-//  13595    core/reporter.cpp
-//  13678    core/source_location.cpp
-//  13694    core/text.cpp
-//  14050    core/wait.cpp
-//  14062    core/warning.cpp
-//  14076    model/acceptance.cpp
-//  14135    model/checks.cpp
-//  14173    model/connection_fault.cpp
-//  14275    model/failure.cpp
-//  14444    model/fault.cpp
-//  14679    model/finding.cpp
-//  14713    model/hold.cpp
-//  14735    model/http_reply.cpp
-//  14801    model/pace.cpp
-//  15000    model/profile.cpp
-//  15180    model/range.cpp
-//  15210    model/received_request.cpp
-//  15278    model/reply.cpp
-//  15689    model/reply_checks.cpp
-//  15881    model/reply_template.cpp
-//  16053    model/sent_answer.cpp
-//  16081    model/sse_dialect.cpp
-//  16227    request/chat_fields.cpp
-//  16369    request/chat_messages.cpp
-//  16578    request/chat_reader.cpp
-//  16992    request/chat_request.cpp
-//  17077    request/embedding_request.cpp
-//  17165    keys/api_key.cpp
-//  17215    keys/key_store.cpp
-//  17761    keys/keys.cpp
-//  17825    keys/secrets.cpp
-//  18032    answer/bodies.cpp
-//  18139    answer/completion.cpp
-//  18375    answer/completion_events.cpp
-//  18586    answer/completion_json.cpp
-//  18804    answer/default_reply.cpp
-//  19007    answer/embeddings.cpp
-//  19126    answer/events.cpp
-//  19145    answer/occurrences.cpp
-//  19167    answer/schema_checker.cpp
-//  19639    answer/schema_instance.cpp
-//  20019    answer/tokens.cpp
-//  20249    answer/words.cpp
-//  20310    script/chaos.cpp
-//  20451    script/chaos_rules.cpp
-//  20563    script/connection_faults.cpp
-//  20672    script/excerpts.cpp
-//  20735    script/field_matchers.cpp
-//  21148    script/forced_failures.cpp
-//  21252    script/hiding.cpp
-//  21369    script/json_comparison.cpp
-//  21455    script/matcher.cpp
-//  21710    script/matchers.cpp
-//  22066    script/scope.cpp
-//  22124    script/script.cpp
-//  22555    script/text_matchers.cpp
-//  22677    delivery/answer_log.cpp
-//  22847    delivery/delivery.cpp
-//  23313    delivery/faults_and_waits.cpp
-//  23590    delivery/framing.cpp
-//  23707    delivery/gzip.cpp
-//  23774    delivery/pace_schedule.cpp
-//  23843    delivery/progress.cpp
-//  23895    delivery/write_queue.cpp
-//  24044    http/acceptor.cpp
-//  24153    http/compatibility.cpp
-//  24263    http/connection.cpp
-//  24849    http/poller.cpp
-//  25064    http/reactor.cpp
-//  25332    http/request_reader.cpp
-//  25792    http/response.cpp
-//  25873    http/server.cpp
-//  26291    http/sockets.cpp
-//  26811    http/turned_away.cpp
-//  26901    http/wakes.cpp
-//  26955    http/workers.cpp
-//  27068    evidence/diagnosis.cpp
-//  27288    evidence/evidence_json.cpp
-//  27672    evidence/exchange.cpp
-//  27975    evidence/gateway_problems.cpp
-//  28426    evidence/journal.cpp
-//  28585    evidence/kept_problems.cpp
-//  28696    evidence/notes.cpp
-//  28797    evidence/record.cpp
-//  29256    evidence/redaction.cpp
-//  29398    evidence/redirects.cpp
-//  29509    evidence/retries.cpp
-//  29902    evidence/review.cpp
-//  30281    evidence/told_in_body.cpp
-//  30381    evidence/verification.cpp
-//  30498    serve/asked_requests.cpp
-//  30565    serve/chat_judge.cpp
-//  30886    serve/connection_loop.cpp
-//  31046    serve/cross_origin.cpp
-//  31089    serve/delivery_report.cpp
-//  31180    serve/gateway_state.cpp
-//  31216    serve/judge.cpp
-//  31444    serve/limits.cpp
-//  31543    serve/operations.cpp
-//  31766    serve/profile_headers.cpp
-//  31807    serve/reply_answer.cpp
-//  31951    serve/request_checks.cpp
-//  32026    serve/runner.cpp
-//  32290    serve/served_models.cpp
-//  32368    serve/served_request.cpp
-//  32439    gateway/catalogue.cpp
-//  32860    gateway/catalogue_chunks.cpp
-//  33159    gateway/catalogue_delivery.cpp
-//  33314    gateway/catalogue_entries.cpp
-//  33543    gateway/catalogue_failures.cpp
-//  33831    gateway/catalogue_framing.cpp
-//  34018    gateway/catalogue_tool_calls.cpp
-//  34222    gateway/chat_script.cpp
-//  34371    gateway/gateway.cpp
-//  34662    gateway/mishaps.cpp
-//  35009    gateway/options.cpp
-//  35162    gateway/sweep.cpp
-//  35585    document/scenario_files.cpp
-//  35736    document/script_document.cpp
-//  36138    document/script_faults.cpp
-//  36474    document/script_files.cpp
-//  36621    document/script_gateway.cpp
-//  36955    document/script_matchers.cpp
-//  37321    document/script_objects.cpp
-//  37487    document/script_reader.cpp
-//  37930    document/script_references.cpp
-//  38254    document/script_replies.cpp
-//  38731    document/script_schema.cpp
-//  38866    document/script_sections.cpp
-//  39447    document/script_values.cpp
-//  39862  Adapters
-//  39879    adapters/catch2.hpp
-//  40037    adapters/doctest.hpp
-//  40202    adapters/gtest.hpp
+//    109    core/json.hpp
+//    124    core/source_location.hpp
+//    143    core/duration.hpp
+//    155    core/shared.hpp
+//    199    core/forward.hpp
+//    264    core/implementation.hpp
+//    279    gateway/gateway.hpp
+//    468    gateway/chat_script.hpp
+//    619    model/range.hpp
+//    653    script/matcher.hpp
+//    731    script/matchers.hpp
+//    859    model/reply.hpp
+//   1205    model/received_request.hpp
+//   1291    model/failure.hpp
+//   1400    core/wait.hpp
+//   1431    core/clock.hpp
+//   1537    model/fault.hpp
+//   1707    model/hold.hpp
+//   1749    model/pace.hpp
+//   1907    model/sse_dialect.hpp
+//   2029    model/writes.hpp
+//   2060    model/http_reply.hpp
+//   2142    model/connection_fault.hpp
+//   2239    evidence/journal.hpp
+//   2538    model/sent_answer.hpp
+//   2609    script/near_miss.hpp
+//   2655    evidence/verification.hpp
+//   2785    model/finding.hpp
+//   2829    evidence/review.hpp
+//   2956    model/operation.hpp
+//   2987    keys/api_key.hpp
+//   3118    keys/keys.hpp
+//   3181    model/profile.hpp
+//   3213    model/tokenizer.hpp
+//   3225    gateway/options.hpp
+//   3376    model/acceptance.hpp
+//   3560    request/chat_request.hpp
+//   3689    script/scope.hpp
+//   3744    script/failure_scope.hpp
+//   3790    script/chaos.hpp
+//   3892    gateway/sweep.hpp
+//   4032    gateway/catalogue.hpp
+//   4205    gateway/mishaps.hpp
+//   4307    document/scenario_files.hpp
+//   4339    core/error.hpp
+//   4354    document/script_document.hpp
+//   4494    evidence/evidence_json.hpp
+//   4519    core/printed.hpp
+//   4549    core/reporter.hpp
+//   4633  Implementation
+//   4694    core/text.hpp
+//   4802    core/random.hpp
+//   4835    core/json_reader.hpp
+//   4891    core/pattern.hpp
+//   4987    core/json_pointer.hpp
+//   5004    core/calendar.hpp
+//   5039    core/access.hpp
+//   5115    core/timeline.hpp
+//   5309    core/process.hpp
+//   5334    core/relief.hpp
+//   5366    core/warning.hpp
+//   5376    core/rows.hpp
+//   5402    core/change_count.hpp
+//   5449    core/seldom.hpp
+//   5476    model/profile_traits.hpp
+//   5585    model/checks.hpp
+//   5602    model/reply_data.hpp
+//   5670    model/request_error.hpp
+//   5683    model/fault_rows.hpp
+//   5812    model/dialect_rows.hpp
+//   5852    model/finding_kinds.hpp
+//   5929    model/reply_checks.hpp
+//   5964    model/reply_template.hpp
+//   5987    request/embedding_request.hpp
+//   6011    request/chat_parser.hpp
+//   6029    request/chat_fields.hpp
+//   6077    request/chat_reader.hpp
+//   6175    keys/secrets.hpp
+//   6222    keys/key_store.hpp
+//   6450    answer/bodies.hpp
+//   6479    answer/events.hpp
+//   6527    answer/tokens.hpp
+//   6601    answer/completion.hpp
+//   6710    answer/completion_json.hpp
+//   6745    answer/completion_events.hpp
+//   6812    answer/words.hpp
+//   6827    answer/default_reply.hpp
+//   6843    answer/schema_instance.hpp
+//   6865    answer/embeddings.hpp
+//   6882    answer/occurrences.hpp
+//   6905    answer/schema_checker.hpp
+//   7000    script/matcher_node.hpp
+//   7091    script/script.hpp
+//   7371    script/chaos_plan.hpp
+//   7417    script/chaos_rules.hpp
+//   7499    script/connection_faults.hpp
+//   7555    script/forced_failures.hpp
+//   7600    script/field_matchers.hpp
+//   7694    script/hiding.hpp
+//   7735    script/excerpts.hpp
+//   7761    script/json_comparison.hpp
+//   7788    script/matcher_leaf.hpp
+//   7819    delivery/answer_log.hpp
+//   7936    delivery/gzip.hpp
+//   7962    delivery/framing.hpp
+//   8013    delivery/outlet.hpp
+//   8065    delivery/pace_schedule.hpp
+//   8107    delivery/progress.hpp
+//   8160    delivery/waits.hpp
+//   8238    delivery/write_queue.hpp
+//   8340    delivery/delivery.hpp
+//   8621    http/exchange_observer.hpp
+//   8658    http/sockets.hpp
+//   8788    http/wakes.hpp
+//   8839    http/connection.hpp
+//   9134    http/request_reader.hpp
+//   9267    http/server.hpp
+//   9331    http/response.hpp
+//   9347    http/turned_away.hpp
+//   9399    http/workers.hpp
+//   9457    http/acceptor.hpp
+//   9505    http/compatibility.hpp
+//   9515    http/poller.hpp
+//   9554    http/reactor.hpp
+//   9667    evidence/kept_problems.hpp
+//   9737    evidence/record.hpp
+//  10006    evidence/gateway_parts.hpp
+//  10025    evidence/review_parts.hpp
+//  10091    evidence/diagnosis.hpp
+//  10163    evidence/redaction.hpp
+//  10185    evidence/gateway_problems.hpp
+//  10287    serve/asked_requests.hpp
+//  10365    serve/operations.hpp
+//  10435    serve/served_models.hpp
+//  10478    serve/gateway_state.hpp
+//  10539    serve/served_request.hpp
+//  10722    serve/runner.hpp
+//  10788    serve/connection_loop.hpp
+//  10833    serve/request_checks.hpp
+//  10856    serve/tester_code.hpp
+//  10921    gateway/catalogue_entries.hpp
+//  11225    gateway/option_values.hpp
+//  11286    gateway/sweep_run.hpp
+//  11310    document/script_reader.hpp
+//  11519    document/script_files.hpp
+//  11538    document/script_references.hpp
+//  11574    document/script_sections.hpp
+//  11705    document/script_values.hpp
+//  11840    document/loaded_document.hpp
+//  11872    core/calendar.cpp
+//  11984    core/clock.cpp
+//  12397    core/gate.cpp
+//  12608    core/implementation.cpp
+//  12620    core/json_pointer.cpp
+//  12677    core/json_reader.cpp
+//  13021    core/pattern.cpp
+//  13439    core/process.cpp
+//  13463    core/random.cpp
+//  13523    core/relief.cpp
+//  13550    core/reporter.cpp
+//  13633    core/source_location.cpp
+//  13649    core/text.cpp
+//  14005    core/wait.cpp
+//  14017    core/warning.cpp
+//  14031    model/acceptance.cpp
+//  14090    model/checks.cpp
+//  14128    model/connection_fault.cpp
+//  14230    model/failure.cpp
+//  14399    model/fault.cpp
+//  14634    model/finding.cpp
+//  14668    model/hold.cpp
+//  14690    model/http_reply.cpp
+//  14756    model/pace.cpp
+//  14955    model/profile.cpp
+//  15135    model/range.cpp
+//  15165    model/received_request.cpp
+//  15233    model/reply.cpp
+//  15644    model/reply_checks.cpp
+//  15836    model/reply_template.cpp
+//  16008    model/sent_answer.cpp
+//  16036    model/sse_dialect.cpp
+//  16182    request/chat_fields.cpp
+//  16324    request/chat_messages.cpp
+//  16533    request/chat_reader.cpp
+//  16946    request/chat_request.cpp
+//  17031    request/embedding_request.cpp
+//  17119    keys/api_key.cpp
+//  17169    keys/key_store.cpp
+//  17715    keys/keys.cpp
+//  17779    keys/secrets.cpp
+//  17986    answer/bodies.cpp
+//  18093    answer/completion.cpp
+//  18329    answer/completion_events.cpp
+//  18540    answer/completion_json.cpp
+//  18758    answer/default_reply.cpp
+//  18961    answer/embeddings.cpp
+//  19079    answer/events.cpp
+//  19098    answer/occurrences.cpp
+//  19120    answer/schema_checker.cpp
+//  19590    answer/schema_instance.cpp
+//  19970    answer/tokens.cpp
+//  20200    answer/words.cpp
+//  20261    script/chaos.cpp
+//  20402    script/chaos_rules.cpp
+//  20514    script/connection_faults.cpp
+//  20623    script/excerpts.cpp
+//  20686    script/field_matchers.cpp
+//  21099    script/forced_failures.cpp
+//  21203    script/hiding.cpp
+//  21320    script/json_comparison.cpp
+//  21406    script/matcher.cpp
+//  21661    script/matchers.cpp
+//  22017    script/scope.cpp
+//  22075    script/script.cpp
+//  22506    script/text_matchers.cpp
+//  22628    delivery/answer_log.cpp
+//  22798    delivery/delivery.cpp
+//  23263    delivery/faults_and_waits.cpp
+//  23538    delivery/framing.cpp
+//  23655    delivery/gzip.cpp
+//  23722    delivery/pace_schedule.cpp
+//  23791    delivery/progress.cpp
+//  23843    delivery/write_queue.cpp
+//  23991    http/acceptor.cpp
+//  24100    http/compatibility.cpp
+//  24210    http/connection.cpp
+//  24796    http/poller.cpp
+//  25011    http/reactor.cpp
+//  25279    http/request_reader.cpp
+//  25737    http/response.cpp
+//  25818    http/server.cpp
+//  26235    http/sockets.cpp
+//  26754    http/turned_away.cpp
+//  26844    http/wakes.cpp
+//  26898    http/workers.cpp
+//  27011    evidence/diagnosis.cpp
+//  27231    evidence/evidence_json.cpp
+//  27615    evidence/exchange.cpp
+//  27918    evidence/gateway_problems.cpp
+//  28369    evidence/journal.cpp
+//  28528    evidence/kept_problems.cpp
+//  28639    evidence/notes.cpp
+//  28740    evidence/record.cpp
+//  29199    evidence/redaction.cpp
+//  29341    evidence/redirects.cpp
+//  29452    evidence/retries.cpp
+//  29845    evidence/review.cpp
+//  30224    evidence/told_in_body.cpp
+//  30324    evidence/verification.cpp
+//  30441    serve/asked_requests.cpp
+//  30508    serve/chat_judge.cpp
+//  30829    serve/connection_loop.cpp
+//  30989    serve/cross_origin.cpp
+//  31032    serve/delivery_report.cpp
+//  31123    serve/gateway_state.cpp
+//  31159    serve/judge.cpp
+//  31387    serve/limits.cpp
+//  31486    serve/operations.cpp
+//  31709    serve/profile_headers.cpp
+//  31750    serve/reply_answer.cpp
+//  31894    serve/request_checks.cpp
+//  31969    serve/runner.cpp
+//  32233    serve/served_models.cpp
+//  32311    serve/served_request.cpp
+//  32382    gateway/catalogue.cpp
+//  32803    gateway/catalogue_chunks.cpp
+//  33102    gateway/catalogue_delivery.cpp
+//  33257    gateway/catalogue_entries.cpp
+//  33486    gateway/catalogue_failures.cpp
+//  33774    gateway/catalogue_framing.cpp
+//  33961    gateway/catalogue_tool_calls.cpp
+//  34165    gateway/chat_script.cpp
+//  34314    gateway/gateway.cpp
+//  34605    gateway/mishaps.cpp
+//  34952    gateway/options.cpp
+//  35105    gateway/sweep.cpp
+//  35528    document/scenario_files.cpp
+//  35679    document/script_document.cpp
+//  36081    document/script_faults.cpp
+//  36417    document/script_files.cpp
+//  36564    document/script_gateway.cpp
+//  36898    document/script_matchers.cpp
+//  37264    document/script_objects.cpp
+//  37430    document/script_reader.cpp
+//  37873    document/script_references.cpp
+//  38197    document/script_replies.cpp
+//  38674    document/script_schema.cpp
+//  38809    document/script_sections.cpp
+//  39390    document/script_values.cpp
+//  39805  Adapters
+//  39822    adapters/catch2.hpp
+//  39980    adapters/doctest.hpp
+//  40144    adapters/gtest.hpp

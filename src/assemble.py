@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Joins the library in src/ into the single header mock_gateway.hpp.
+"""Assembles the single header mock_gateway.hpp from src/.
 
-The interface half holds the public parts, which src/mock_gateway.hpp names, in its order, and what an adapter reaches;
-the implementation half holds the headers that only .cpp files include, then every .cpp; the tail holds the adapters, each
-behind a guard of its own.
-src/ is a plain library. This script adds what a header needs: an inline mark before each function that a .cpp defines,
-and inside namespace mock_gateway an inline namespace named after the mode and the version.
-While it reads the parts it checks the rules that keep them joinable.
+The interface has the public parts in the order of src/mock_gateway.hpp, and the dependencies of the adapters. The
+implementation has the headers that only .cpp files include, then every .cpp. The tail has the adapters, each with its
+own guard.
+src/ is a plain library. This script adds an inline macro before each function that a .cpp defines, and an inline
+namespace in namespace mock_gateway, named after the mode and the version.
+It also checks the rules that make it possible to join the parts.
 Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
 """
 
@@ -18,15 +18,15 @@ from pathlib import Path
 
 LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "http", "evidence", "serve", "gateway", "document", "adapters"]
 ROOT = "mock_gateway.hpp"
-PROGRAM = "program"  # the folder of what only the program compiles; no part of the header
-INTERFACE_LINES = 4800  # at most: each test file compiles them
-PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
-ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
-# Another system, or another transport than a bare socket, has to provide what these do.
+PROGRAM = "program"  # the folder that only the program compiles; not part of the header
+INTERFACE_LINES = 4800  # the maximum, because every test file compiles them
+PUBLIC_MACROS = "core/version.hpp"  # may define public MOCK_GATEWAY_ macros
+ADAPTERS = "adapters/"  # the only layer whose code is compiled in the including file
+# The parts to reimplement for another system or transport.
 PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets", "http/workers")
 PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|pthread|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
 
-# Comments and literals. Numbers come along so that the quote in 1'000 opens no character literal.
+# Comments and literals. Also numbers, because the quote in 1'000 does not begin a character literal.
 OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?\*/"
     r'|R"(?P<delimiter>[^()\\\s]*)\(.*?\)(?P=delimiter)"'
@@ -41,12 +41,12 @@ DEFINE = re.compile(r"\s*#\s*define\s+(\w+)")
 
 
 def blank_out(text):
-    """The text with comments and literals replaced by spaces: same lines, same columns."""
+    """Replaces comments and literals by spaces, keeping lines and columns."""
     return OPAQUE.sub(lambda m: m[0] if m["number"] else re.sub(r"[^\n]", " ", m[0]), text)
 
 
 class Part:
-    """A source file: what it includes, and the lines that reach the assembled header."""
+    """A source file: its includes, and its lines in the assembled header."""
 
     def __init__(self, src, path, problems):
         self.path = path
@@ -55,8 +55,8 @@ class Part:
         self.is_adapter = self.name.startswith(ADAPTERS)
         self.problems = problems
         self.project = []  # (line number, path) of each project include
-        self.hoisted = []  # (line number, header, why) of each include that moves to the top of its half
-        self.in_place = []  # (line number, header, inside a conditional) of each include that stays
+        self.hoisted = []  # (line number, header, why) of each include that moves to the top of the interface or implementation
+        self.in_place = []  # (line number, header, inside a conditional) of each include that stays in place
         self.defines = []
         text = path.read_text(encoding="utf-8")
         self.lines = text.splitlines()
@@ -64,7 +64,7 @@ class Part:
         kept = list(self._keep(blanked.splitlines()))
         while kept and not kept[-1][1].strip():
             kept.pop()
-        changes = {}  # line number: [(column, how many characters go, text)]
+        changes = {}  # line number: [(column, characters to remove, text to insert)]
         for offset, gone, added in self._marks(blanked):
             start = blanked.rfind("\n", 0, offset) + 1
             changes.setdefault(blanked.count("\n", 0, offset) + 1, []).append((offset - start, gone, added))
@@ -84,7 +84,7 @@ class Part:
             elif word == "pragma" and "once" in code:
                 dropped = True
             elif word:
-                # What follows a directive may depend on it, so later includes stay where they are.
+                # Later includes may depend on the directive, so they stay in place.
                 plain_so_far = False
                 depth += {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}.get(word, 0)
                 if word == "define":
@@ -103,7 +103,7 @@ class Part:
         if include["project"]:
             path = (self.path.parent / include["project"]).resolve()
             if self.name == ROOT and include["project"].startswith(ADAPTERS):
-                return True  # each adapter has its guard in the tail
+                return True  # the tail includes each adapter with its guard
             if depth:
                 self.problem(number, "a part cannot be included under a condition: joined, it is there once")
             self.project.append((number, path))
@@ -132,15 +132,15 @@ class Part:
         return line
 
     def _marks(self, blanked):
-        """What the assembled header has besides the lines of the part, as (offset, how many characters go, text).
+        """Yields the changes to the part's text, as (offset, characters to remove, text to insert).
 
-        In a header every file that includes it would get its own copy of what has internal linkage. Only adapters want
-        that: each file's copy is for the framework as that file has configured it.
+        Reports definitions with internal linkage, which every including file would copy. Only adapters may have them:
+        each file's copy fits the test framework as configured in that file.
         """
         code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), blanked, flags=re.M)
-        heading_start, scopes = 0, []  # scopes: for each open brace, whether it is a namespace's
-        ours = ""  # what closes namespace mock_gateway besides its own brace, while it is the outermost scope
-        anonymous_at = None  # how many scopes the outermost anonymous namespace stands in
+        heading_start, scopes = 0, []  # scopes: for each open brace, whether it belongs to a namespace
+        ours = ""  # the braces to add at the end of namespace mock_gateway
+        anonymous_at = None  # the depth of the outermost anonymous namespace
         for token in re.finditer(r"[{};]|\bstatic\b", code):
             line = code.count("\n", 0, token.start()) + 1
             if token[0] == "static":
@@ -182,38 +182,37 @@ class Part:
                 else:
                     yield starts_at + self._first_word(heading), 0, "MOCK_GATEWAY_INLINE "
             if token[0] == "{":
-                # `extern "C" {` opens no scope of its own.
+                # `extern "C" {` opens no scope.
                 scopes.append(bool(namespace) or heading == "extern")
 
     @staticmethod
     def _first_word(heading):
-        """Where a declaration's own words begin: access specifiers and attributes come before."""
+        """The offset of a declaration after access specifiers and attributes."""
         return re.match(r"((public|protected|private)\s*:\s*|\[\[.*?\]\]\s*)*", heading, re.DOTALL).end()
 
     @staticmethod
     def _is_virtual(heading):
         """Whether it declares a virtual function that a .cpp defines.
 
-        If the first of a class is not inline where it is declared, compilers emit the class's table of virtual functions,
-        and all that it reaches, wherever that function is defined: in the default mode, in each file that includes the
-        header.
+        Such declarations need the inline macro too. If a class's first virtual function is not declared inline, compilers
+        emit the vtable, and everything it references, in each file with the function's definition.
         """
         return "(" in heading and bool(re.search(r"^(?!.*=\s*(0|default|delete)$).*\b(virtual|override|final)\b", heading, re.DOTALL))
 
     @staticmethod
     def _is_function(heading):
-        # A heading that starts with a comma is the rest of a constructor's initializers.
+        # A heading that starts with a comma is the rest of a member initializer list.
         inline = r"\b(inline|constexpr|template|class|struct|union|enum|static|static_assert)\b"
         return "(" in heading and not heading.startswith(",") and not re.search(inline, heading)
 
 
 class Library:
-    """All parts of a source folder, in the order in which they are joined."""
+    """All parts of a source folder, in the order of the assembled header."""
 
     def __init__(self, src):
         self.src = src
         self.problems = []
-        self.unused = []  # as problems, but no reason to keep an unfinished library from being tried out
+        self.unused = []  # like problems, but only warnings with --output, so that an unfinished library can be tried
         self.parts = {}
         for path in sorted(src.rglob("*.[hc]pp")):
             if path.parent.name == PROGRAM:
@@ -231,13 +230,13 @@ class Library:
                 break
             self.description.append(line)
 
-        # Opens the interface by itself, so it is no dependency to place.
+        # Always comes first in the interface, so it is not placed as a dependency.
         self.version = self.parts.get(src / PUBLIC_MACROS)
         number = self.version and re.search(r'^#define MOCK_GATEWAY_VERSION "(.*)"', "\n".join(self.version.lines), re.M)
         if not number:
             self.problems.append(f"{src.name}/{PUBLIC_MACROS}:1: missing: it defines MOCK_GATEWAY_VERSION")
             return
-        self.abi = "_".join(number[1].split(".")[:2])  # until 1.0 a minor version may change what its users see
+        self.abi = "_".join(number[1].split(".")[:2])  # before 1.0, minor versions may change the interface
         placed, self.interface, self.implementation = {root.path, self.version.path}, [], []
         self.adapters = [part for part in self.parts.values() if part.is_adapter]
         self._add_dependencies(root, placed, self.interface, ())
@@ -248,7 +247,7 @@ class Library:
         sources = [part for part in self.parts.values() if part.path.suffix == ".cpp" and not part.is_adapter]
         for part in sources:
             self._add_dependencies(part, placed, self.implementation, ())
-        # The interface keeps the order of the root, in which a reader wants it.
+        # The interface keeps the order of the root file.
         for half in (self.implementation, sources):
             half.sort(key=self._layer)
         self.implementation += sources
@@ -320,14 +319,14 @@ class Library:
 
 
 def include_block(parts, already):
-    """The hoisted includes of a half, each once, with the reasons that any part gave."""
+    """The hoisted includes of some parts, each once, with the reasons that the parts gave."""
     reasons = {}
     for part in parts:
         for _, header, why in part.hoisted:
             if header not in already:
                 reasons.setdefault(header, {}).update({why: None} if why else {})
     already.update(reasons)
-    # Headers of the C++ library have no extension; the others follow them.
+    # Headers of the C++ library, which have no extension, come first.
     groups = [sorted(h for h in reasons if "." not in h), sorted(h for h in reasons if "." in h)]
     for group in filter(None, groups):
         for header in group:
@@ -400,7 +399,7 @@ def assemble(library):
         ["#endif  // MOCK_GATEWAY_HPP", ""],
         [library.version],
     )
-    of_interface = set(already)  # what an adapter can count on in either mode
+    of_interface = set(already)  # the includes that adapters can rely on in either mode
     half(
         "Implementation",
         library.implementation,

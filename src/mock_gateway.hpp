@@ -1,7 +1,7 @@
-// mock_gateway: a test double of an OpenAI-compatible model gateway, in one header.
+// mock_gateway: a test double of an OpenAI-compatible model gateway in a single header.
 //
-// Script what the gateway says, run the client against a real socket, verify what the client did. A complete test,
-// which examples/first_test.cpp has as well:
+// Script the replies, run the client against a real socket, verify its requests. A complete test, also in
+// examples/first_test.cpp:
 //
 //     #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 //     #define MOCK_GATEWAY_ADAPTER_DOCTEST
@@ -34,19 +34,18 @@
 //       CHECK(gateway.review());  // and the client did nothing wrong
 //     }
 //
-// What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
-// tells: journal, verify(), review(); then keys, options and what is rare.
+// Order of the declarations: Gateway, stubs, matchers, replies and faults; journal, verify() and review(); keys,
+// options and rarely used parts. Setters throw GatewayError for invalid arguments.
 //
-// Including this file declares the interface. Exactly one .cpp file of the program defines MOCK_GATEWAY_IMPLEMENTATION
-// before it includes this file, and so compiles the library:
+// Including this file only declares the interface. Exactly one .cpp file of the program defines
+// MOCK_GATEWAY_IMPLEMENTATION before the include, and compiles the library:
 //
 //     #define MOCK_GATEWAY_IMPLEMENTATION
 //     #include "mock_gateway.hpp"
 //
-// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets.
+// Limits: plain HTTP only; listens on loopback by default; POSIX sockets.
 
-// Every public part, in the order in which a reader wants them.
-// assemble.py refuses a part that is reached from here and not named here.
+// All public parts, most important first. assemble.py refuses a part that is only included indirectly.
 // clang-format off
 #include "core/version.hpp"
 #include "core/json.hpp"
@@ -98,7 +97,7 @@
 #include "core/error.hpp"
 // clang-format on
 
-// The assembled header has these behind guards of their own, so that they may be asked for after a first include.
+// In the assembled header each adapter has its own guard, so that it can be enabled after a first include.
 #ifdef MOCK_GATEWAY_ADAPTER_CATCH2
 #include "adapters/catch2.hpp"
 #endif

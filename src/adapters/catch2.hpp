@@ -1,24 +1,24 @@
-// How Catch2 gets reports and prints values.
+// The Catch2 adapter: reports of gateways, and printing of values.
 
 #pragma once
 
-// For programs tested with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including
-// mock_gateway.hpp, in each file whose checks compare what the gateway gives. One file is enough for the reports.
+// For tests with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including mock_gateway.hpp, in each
+// file whose checks compare values of the gateway. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. At the end of a test that has failed, what verify() notes is a warning. CHECK prints optionals, durations and
-// moments ("20ms == 60s"; version 3 prints them its own way), the library's enumerations, and why a Verification,
-// Review or Wait is false.
+// If a gateway is destroyed with problems that the test has not looked at, its test fails at the line that made the
+// gateway. After a failed test, the notes of verify() are printed as a warning. CHECK prints optionals, durations and
+// times ("20ms == 60s"; version 3 in its own format), the library's enumerations, and why a Verification, Review or
+// Wait is false.
 //
-// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files that have the adapter, which defines
-// it where catch.hpp was not included before mock_gateway.hpp.
+// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files with the adapter. The adapter
+// defines it unless catch.hpp was included before mock_gateway.hpp.
 //
-// Catch2's own assertions belong to the thread that runs the tests, and so does the end of a gateway. One that outlives
-// the run, in a main of the program's own, must outlive the Catch::Session as well, which forgets the run only then.
+// Catch2's assertions only work on the thread that runs the tests, so destroy gateways there. A gateway that outlives
+// the run, in a custom main, must also outlive the Catch::Session, because only its end clears the run.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, as do Catch2's
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, as do Catch2's
 // CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER and CATCH_CONFIG_ENABLE_ALL_STRINGMAKERS. MOCK_GATEWAY_ADAPTER_NO_CHRONO
-// leaves that of durations and moments, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
+// disables that of durations and times, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
 
 #include <chrono>
 #include <cstddef>
@@ -30,7 +30,7 @@
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 
-// Version 2 and the amalgamated version 3 are one header each, which the program may have under any path.
+// Version 2 and the amalgamated version 3 are single headers, which may be at any path.
 #if !defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED) && !defined(CATCH_AMALGAMATED_HPP_INCLUDED)
 #if __has_include(<catch2/internal/catch_context.hpp>)
 #include <catch2/catch_test_macros.hpp>
@@ -66,12 +66,12 @@ void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas
     handler.handleMessage(result, std::string(text));
     handler.complete();
   } catch (...) {
-    // Thrown by --abort when it has counted the failure, and out of place in a destructor: the next check ends the run.
+    // Thrown by --abort after counting the failure. A destructor must not throw; the next check ends the run.
   }
 }
 
 bool report_to_catch2(const Report& report) {
-  // A name is there while a test runs.
+  // There is a name only while a test runs.
   Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
   if (!run || run->getCurrentTestName().empty()) return false;
   if (report.unwinding)
@@ -90,14 +90,14 @@ using Catch2Listener = Catch::TestEventListenerBase;
 using Catch2Listener = Catch::EventListenerBase;
 #endif
 
-/// Prints at the end of a failed test, or of a failed run of one that sections repeat, what its gateways noted.
+/// Prints the gateways' notes after a failed test, or after each failed run of a test with sections.
 class Catch2Notes : public Catch2Listener {
  public:
   using Catch2Listener::Catch2Listener;
 
   void sectionStarting(const Catch::SectionInfo& section) override {
     Catch2Listener::sectionStarting(section);
-    // A run of a test is the outermost section.
+    // The outermost section is one run of the test.
     if (depth_++ == 0) pass_over_notes();
   }
   void sectionEnded(const Catch::SectionStats& section) override {
@@ -110,7 +110,7 @@ class Catch2Notes : public Catch2Listener {
   int depth_ = 0;
 };
 
-// Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+// Each file with the adapter has a listener. The first one called after a test prints all notes.
 CATCH_REGISTER_LISTENER(Catch2Notes)
 
 const bool catch2_notes = (want_notes(), true);
@@ -119,7 +119,7 @@ const bool catch2_notes = (want_notes(), true);
 }  // namespace
 }  // namespace mock_gateway::detail
 
-// Version 2 alone is a header with that guard. Version 3 has printers of its own.
+// Only version 2 has this include guard. Version 3 prints durations itself.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
     defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
 namespace Catch {

@@ -1,16 +1,16 @@
-// The same for doctest.
+// The doctest adapter: reports of gateways, and printing of values.
 
 #pragma once
 
-// For programs tested with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file
-// whose checks compare what the gateway gives. One file is enough for the reports.
+// For tests with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file whose
+// checks compare values of the gateway. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. At the end of a test that has failed, what verify() notes is a message. CHECK prints optionals, durations and
-// moments ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
+// If a gateway is destroyed with problems that the test has not looked at, its test fails at the line that made the
+// gateway. After a failed test, the notes of verify() are printed as a message. CHECK prints optionals, durations and
+// times ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, and
-// MOCK_GATEWAY_ADAPTER_NO_CHRONO that of durations and moments.
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO that of
+// durations and times.
 
 #include <atomic>
 #include <chrono>
@@ -39,10 +39,10 @@ bool report_to_doctest(const Report& report) {
   static_cast<void>(report);
   return false;
 #else
-  // What is reported between two tests would be counted for neither.
+  // Between two tests, doctest would count a report for neither.
   const doctest::ContextOptions* const run = doctest::getContextOptions();
   if (!doctest::is_running_in_test || !run || !run->currentTest) return false;
-  // The kinds of check that never throw.
+  // These macros never throw.
   if (report.unwinding) {
     DOCTEST_ADD_MESSAGE_AT(report.where.file, report.where.line, report.text);
   } else {
@@ -55,7 +55,7 @@ bool report_to_doctest(const Report& report) {
 const InstalledReporter doctest_adapter(report_to_doctest);
 
 #ifndef DOCTEST_CONFIG_DISABLE
-/// Prints at the end of a failed test, or of a failed run of one that subcases repeat, what its gateways noted.
+/// Prints the gateways' notes after a failed test, or after each failed run of a test with subcases.
 class DoctestNotes : public doctest::IReporter {
  public:
   explicit DoctestNotes(const doctest::ContextOptions&) {}
@@ -72,7 +72,7 @@ class DoctestNotes : public doctest::IReporter {
     begin();
   }
   void test_case_end(const doctest::CurrentTestCaseStats& test) override {
-    // A test may fail without a failed check: it took too long, say.
+    // A test may fail without a failed check, for example by a timeout.
     if (!test.testCaseSuccess && (failed_ || !a_run_failed_)) print();
     begin();
   }
@@ -100,15 +100,14 @@ class DoctestNotes : public doctest::IReporter {
   bool a_run_failed_ = false;
 };
 
-// doctest keeps one listener of a name: that of the first file with the adapter.
+// doctest keeps one listener per name: that of the first file with the adapter.
 const int doctest_notes = doctest::registerReporter<DoctestNotes>("mock_gateway", 0, false);
 #endif
 
 }  // namespace
 }  // namespace detail
 
-// doctest prints an enumeration as its number, whatever operator<< says; only a function of this name beside the type
-// comes before that.
+// doctest prints enumerations as numbers and ignores operator<<. Only a toString() next to the type has precedence.
 inline doctest::String toString(KeyState state) { return to_string(state).c_str(); }
 inline doctest::String toString(Profile profile) { return to_string(profile).c_str(); }
 inline doctest::String toString(Severity severity) { return to_string(severity).c_str(); }

@@ -1,15 +1,15 @@
-// The same for GoogleTest.
+// The GoogleTest adapter: reports of gateways, and printing of values.
 
 #pragma once
 
-// For programs tested with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each
-// file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
+// For tests with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each file whose
+// checks use a Verification, Review or Wait. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
-// the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
-// Verification, Review or Wait is false, and EXPECT_EQ prints durations and moments ("20ms", "60s").
+// If a gateway is destroyed with problems that the test has not looked at, the test or test suite fails at the line
+// that made the gateway. After a failed test, the notes of verify() are printed. EXPECT_TRUE prints why a
+// Verification, Review or Wait is false, and EXPECT_EQ prints durations and times ("20ms", "60s").
 //
-// MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
+// MOCK_GATEWAY_ADAPTER_NO_CHRONO disables the printing of durations and times.
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,13 @@
 namespace mock_gateway::detail {
 namespace {
 
-/// GoogleTest has no message that is no failure.
+/// Prints to stdout, because GoogleTest has no messages without a failure.
 void print_message(const SourceLocation& where, const std::string& text) {
   std::cout << where.file << ':' << where.line << ": Message\n" << text << "\n\n" << std::flush;
 }
 
 bool report_to_gtest(const Report& report) {
-  // The set-up and tear-down of a whole suite belong to no test; GoogleTest counts what fails there for the suite.
+  // Set-up and tear-down of a suite belong to no test; GoogleTest counts their failures for the suite.
   if (!testing::UnitTest::GetInstance()->current_test_suite()) return false;
   if (report.unwinding) {
     print_message(report.where, report.text);
@@ -40,17 +40,17 @@ bool report_to_gtest(const Report& report) {
   try {
     ADD_FAILURE_AT(report.where.file, report.where.line) << report.text;
   } catch (...) {
-    // Thrown by --gtest_throw_on_failure, or a listener, when the failure is counted; out of place in a destructor.
+    // Thrown by --gtest_throw_on_failure or a listener after counting the failure. A destructor must not throw.
   }
   return true;
 }
 
 const InstalledReporter gtest_adapter([] {
-  testing::UnitTest::GetInstance();  // made before the adapter, it is still there when that goes
+  testing::UnitTest::GetInstance();  // constructed before the adapter, so destroyed after it
   return &report_to_gtest;
 }());
 
-/// Prints at the end of a failed test what its gateways noted.
+/// Prints the gateways' notes after a failed test.
 class GtestNotes : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -62,7 +62,7 @@ class GtestNotes : public testing::EmptyTestEventListener {
 
 const bool gtest_notes = [] {
   want_notes();
-  // Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+  // Each file with the adapter has a listener. The first one called after a test prints all notes.
   testing::UnitTest::GetInstance()->listeners().Append(new GtestNotes);
   return true;
 }();
@@ -70,8 +70,8 @@ const bool gtest_notes = [] {
 }  // namespace
 }  // namespace mock_gateway::detail
 
-// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
-// true, since notes that were in a message count as printed.
+// EXPECT_TRUE converts its argument to an AssertionResult and prints its message. True values have no message, because
+// notes in a message count as printed.
 namespace testing {
 
 template <>
@@ -95,7 +95,7 @@ inline AssertionResult::AssertionResult(const mock_gateway::Wait& wait, void*)
 }  // namespace testing
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
-// A PrintTo beside the type, which GoogleTest asks for, would have to be in namespace std.
+// A specialization, because a PrintTo next to the type would have to be in namespace std.
 namespace testing {
 namespace internal {
 

@@ -1,4 +1,4 @@
-// Bodies of errors; the codes and words that the profile openai has in them, the models list.
+// Error bodies, with the openai profile's codes and texts; the list of models.
 
 #include "bodies.hpp"
 
@@ -17,20 +17,20 @@ void append_member(std::string& out, std::string_view name, std::string_view val
   text::append_json_string(out, value);
 }
 
-/// What stands inside `error` in OpenAI's error bodies.
+/// The content of `error` in OpenAI's error bodies.
 struct OpenAiError {
   std::string message;
   std::string type;
   std::string code;
 };
 
-/// The `type` that OpenAI gives to a status.
+/// OpenAI's `type` for a status.
 std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's spelling of a code of ours. It tells integers from decimals, which only the parameter can.
+/// OpenAI's spelling of the gateway's code. It distinguishes integers from decimals, which only the parameter shows.
 std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";

@@ -21,8 +21,8 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, else `{"error":{"code","message","type"}}`. The openai profile sends
-/// `{"error":{"message","type","param","code"}}` with OpenAI's own words where a failure carries the documented ones.
+/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
 /// `{"id", "object":"model", "created", "owned_by"}`.

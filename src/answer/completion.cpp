@@ -1,4 +1,4 @@
-// A reply made whole: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
+// Completes a reply: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
 
 #include "completion.hpp"
 
@@ -12,19 +12,19 @@
 namespace mock_gateway::detail {
 namespace completions {
 
-/// What a request allows one of its choices.
+/// The limits of a request for one choice.
 struct Limits {
-  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // left
+  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // remaining
   std::vector<std::string> stop;
 };
 
-/// Keeps what the limits still pay for.
+/// Truncates the text to the remaining tokens.
 void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
 }
 
-/// Cuts before the earliest match of a stop sequence; whether there was one.
+/// Truncates before the earliest match of a stop sequence. Returns whether there was one.
 bool cut_at_stop(const Limits& limits, TokenizedText& text) {
   std::size_t earliest = std::string::npos;
   for (const std::string& stop : limits.stop) {
@@ -64,7 +64,7 @@ CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, 
                                  tokens.split_arguments(call.arguments), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
-  // A message without content is one of tool calls or a refusal; any other has at least an empty one.
+  // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
   if (scripted.finish_reason) {
@@ -77,7 +77,7 @@ CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, 
   return choice;
 }
 
-/// What the script claims, or else what was counted.
+/// The scripted usage, or else the counted one.
 Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
                  std::size_t reasoning) {
   const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
@@ -99,7 +99,7 @@ std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-/// The ends of the deltas of each part of a scripted choice.
+/// The ends of the deltas in each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
   std::vector<std::size_t> text;
@@ -122,7 +122,7 @@ std::vector<ScriptedCuts> cut_by_pieces(const std::vector<ScriptedChoice>& choic
   return all;
 }
 
-/// Adds deltas that end at `cuts`, counted from byte `start`, as far as the text goes.
+/// Adds deltas that end at `cuts`, relative to byte `start`, up to the end of the text.
 void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::size_t start) {
   for (const std::size_t cut : cuts) {
     const std::size_t last = text.cuts.empty() ? 0 : text.cuts.back();
@@ -191,7 +191,7 @@ void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
     const completions::ScriptedCuts& cuts = scripted[index % scripted.size()];
     completions::add_cuts(choice.thinking, cuts.thinking, 0);
     completions::add_cuts(choice.text, cuts.text, 0);
-    // A refusal without a field of its own follows the text.
+    // A refusal without its own field follows the text.
     if (choice.has_refusal)
       completions::add_cuts(choice.refusal, cuts.refusal, 0);
     else
@@ -232,7 +232,7 @@ std::string Completion::body() const {
 void Completion::merge_extra(std::string& json, const char* message) const {
   Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // a later delta
+    if (!choice[message].contains("role")) continue;  // not the first delta
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   }
   for (const Json& patch : extra_) value.merge_patch(patch);

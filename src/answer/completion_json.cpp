@@ -1,4 +1,4 @@
-// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created`:
+// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created` are set in
 // `src/serve/reply_answer.cpp`.
 
 #include "completion_json.hpp"
@@ -92,7 +92,7 @@ void append_call(std::string& out, const CompletionToolCall& call, std::string_v
   out += "}}";
 }
 
-/// A logprob that is made up, in ten-thousandths below 0.
+/// A generated logprob; the argument is in ten-thousandths below 0.
 std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
@@ -112,7 +112,7 @@ void append_candidate(std::string& out, std::string_view token, const std::strin
   out += ']';
 }
 
-/// The logprobs of one token. What is not scripted is made up: the token is the likeliest, the alternatives are words.
+/// The logprobs of one token. Unscripted ones are generated: the token is the likeliest, the alternatives are words.
 void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
                            std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
@@ -123,7 +123,7 @@ void append_token_logprobs(std::string& out, const Completion& completion, std::
   std::uint64_t below_zero = 1 + random.below(likely);
   std::string logprob = made_up_logprob(below_zero);
   if (scripted) {
-    constexpr double lowest = 1e15;  // far from where the sum below would wrap around
+    constexpr double lowest = 1e15;  // small enough for the sum below not to overflow
     below_zero = static_cast<std::uint64_t>(std::min(-scripted->logprob() * 10000, lowest));
     logprob = Json(scripted->logprob()).dump();
   }
@@ -198,7 +198,7 @@ void append_message(std::string& out, const CompletionChoice& choice, const Prof
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
   } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
+    out += R"(,"reasoning_content":null)";  // its deltas always have the key
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");

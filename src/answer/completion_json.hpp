@@ -7,7 +7,7 @@
 #include "../core/json.hpp"
 #include "completion.hpp"
 
-// How a completion is written down, whole or in chunks.
+// The JSON of completions and their chunks.
 
 namespace mock_gateway::detail {
 namespace completions {
@@ -21,20 +21,20 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
   out += std::to_string(value);
 }
 
-/// Appends what stands from the opening brace to the model.
+/// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
-/// How some services tell one configuration of a model from another.
+/// An identifier of the model's configuration, as some services send it.
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// `{"id","type","function"}` of a tool call, from the id on.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
-/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
+/// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
-/// Whether every choice and chunk carries the key `logprobs`.
+/// Whether every choice and chunk has the key `logprobs`.
 bool has_logprobs_key(const Completion& completion);
-/// Reads what was written here. A script's values in it may nest as deep as they like.
+/// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
 
 }  // namespace completions

@@ -1,4 +1,4 @@
-// The reply without stubs: text, demanded tool calls, JSON, reasoning; which requests count as equal
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; the equality of requests
 // (`content_fingerprint`).
 
 #include "default_reply.hpp"
@@ -25,16 +25,16 @@
 namespace mock_gateway::detail {
 namespace default_replies {
 
-/// The instances of a request's schemas, which share a bounded amount of work.
+/// Generates instances of a request's schemas within a common work limit.
 class SchemaTexts {
  public:
   explicit SchemaTexts(const std::atomic<bool>* stopped)
       : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
-  /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
+  /// A JSON instance of the schema at the JSON path `place` in the request.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
-    // Where a further one might be too much work, one that was made before.
+    // Reuses an earlier instance if another one might exceed the limit.
     if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
       return made[random.below(made.size())];
     const std::size_t before = budget_.spent();
@@ -51,10 +51,10 @@ class SchemaTexts {
  private:
   schema::Budget budget_;
   std::map<std::string, std::vector<std::string>> made_;  // by place
-  std::size_t dearest_ = 0;                               // steps of an instance
+  std::size_t dearest_ = 0;                               // steps of the most expensive instance
 };
 
-/// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
+/// A tool's parameters, restricted to objects, because arguments are always one.
 Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
@@ -66,7 +66,7 @@ Json object_schema(const Json& parameters) {
   return schema;
 }
 
-/// The call of a custom tool: its input is words, unless a grammar, of which no sentence can be promised, says else.
+/// A call of a custom tool. Its input is words. A grammar is an error, because no input can be guaranteed to follow it.
 ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
@@ -85,7 +85,7 @@ ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, SchemaTex
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
-/// The tools of which `tool_choice` demands one, by their places.
+/// The indices of the tools that `tool_choice` demands one of.
 std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   const std::vector<std::string>& allowed = request.tool_choice.allowed;
   std::vector<std::size_t> tools;
@@ -96,8 +96,8 @@ std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   return tools;
 }
 
-/// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
-/// takes several at once and has several tools.
+/// The calls that `tool_choice` demands, if any. One call, unless the request allows several at once and has several
+/// tools.
 std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -136,7 +136,7 @@ std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& ra
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that what follows it cannot be taken for another.
+/// Adds a number of bytes or parts, so that the following data is unambiguous.
 std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   std::array<char, 24> text{};
   char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
@@ -148,23 +148,23 @@ std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-/// A number, a truth value or null as JSON has it.
+/// The JSON of a number, boolean or null.
 std::string text_of(const Json& scalar) {
   if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
   if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
   return scalar.dump();
 }
 
-/// Values of which a fingerprint is made, by their names where they have one; the next one last. Not by recursion: a
-/// client decides how deep a value is.
+/// A stack of named or unnamed values to fingerprint; the last is next. Not recursive, because clients choose the
+/// nesting.
 class Pending {
  public:
   Pending() { parts_.reserve(32); }
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Takes the values, and adds them and all that is in them to a fingerprint, so that no two look alike: each begins
-  /// with its kind and, where it has parts, their number.
+  /// Adds all values and their contents to a fingerprint. Each begins with its type and, for containers, its size, so
+  /// that different values differ.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();

@@ -8,14 +8,14 @@
 
 namespace mock_gateway::detail {
 
-/// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
-/// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
-/// Throws RequestError (400, `unsupported_schema`) for a schema, or a custom tool's grammar, of which no instance can
-/// be promised. `stopped` ends the work on schemas, likewise, when it becomes true; null: only the work's limit does.
+/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number. Adds reasoning
+/// if thinking is on. Makes tool calls or JSON if tool_choice or response_format demand them. Throws RequestError (400,
+/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` ends
+/// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// The fingerprint of what a request asks for, whether streamed or not: equal for equal requests, whatever the order
-/// of arrival. `stream` and `stream_options` do not count.
+/// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order
+/// of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }  // namespace mock_gateway::detail

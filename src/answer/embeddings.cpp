@@ -1,5 +1,4 @@
-// The vectors of embeddings: what a word is, which words are one direction, how numbers are written; the body and its
-// usage.
+// The vectors of embeddings: words, their directions, the format of numbers; the body and its usage.
 
 #include "embeddings.hpp"
 
@@ -15,7 +14,7 @@
 namespace mock_gateway::detail {
 namespace vectors {
 
-/// Letters, digits and what is not ASCII; letters in lower case. A text of nothing else is one word as it stands.
+/// Words of letters, digits and non-ASCII bytes, in lower case. A text without them is one word.
 std::set<std::string> words_of(const std::string& text) {
   std::set<std::string> words;
   std::string word;
@@ -43,19 +42,19 @@ std::set<std::string> words_of(const EmbeddingInput& input) {
   return words;
 }
 
-/// Numbers have nine decimals, so that each is the same in digits and in single precision.
+/// Nine decimals, so that each number reads the same from text and from single precision.
 constexpr double decimals = 1e9;
 
-/// Without an exponent: at least -1 and at most 1.
+/// Without an exponent; from -1 to 1.
 void append_number(std::string& out, float number) {
   const long long scaled = std::llround(static_cast<double>(number) * decimals);
-  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // one in front
+  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // with a leading 1
   out += scaled < 0 ? "-" : "";
   out += static_cast<char>(digits[0] - 1);
   out += '.' + digits.substr(1);
 }
 
-/// Single-precision numbers in little-endian order, whatever the machine's.
+/// Single-precision numbers in little-endian order on every machine.
 std::string bytes_of(const std::vector<float>& vector) {
   std::string bytes;
   bytes.reserve(vector.size() * 4);
@@ -70,9 +69,9 @@ std::string bytes_of(const std::vector<float>& vector) {
 
 }  // namespace vectors
 
-// Each word is one of `dimensions` directions that are at right angles, chosen by its hash, so that texts that share
-// words differ by the others alone. Two words that meet in one direction only bring texts nearer. The directions are
-// the rows of a cosine transform, so that a vector has no zeros, as a model's has none.
+// Each word maps by its hash to one of `dimensions` orthogonal directions, so that texts with shared words differ only
+// by the others. Words with the same direction just make texts more similar. The directions are rows of a cosine
+// transform, so that vectors have no zeros, like those of real models.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
   std::vector<double> sum(dimensions);
   const double size = static_cast<double>(dimensions);

@@ -1,4 +1,4 @@
-// What an event is to delivery; the events of `chunks()`.
+// The events of `chunks()`.
 
 #include "events.hpp"
 

@@ -11,26 +11,26 @@
 
 namespace mock_gateway::detail {
 
-/// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
+/// One token in units of shares. At one token per second, a share is one nanosecond.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
 
 /// One event of a stream.
 struct StreamEvent {
-  /// What stands after `data: `, or all bytes of a raw one.
+  /// The text after `data: `, or all bytes of a raw event.
   std::string data;
   /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
   bool token = false;
-  /// How many tokens such a delta holds, each counted as `whole_token`.
+  /// The tokens in such a delta, in units of `whole_token`.
   std::uint64_t share = whole_token;
-  /// Whether the bytes are sent as they are, without the framing of an event.
+  /// Whether the bytes are sent without the framing of an event.
   bool raw = false;
-  /// Whether `data` is the lines of an event without data, separated by "\n".
+  /// Whether `data` consists of the lines of an event without data, separated by "\n".
   bool meta = false;
-  /// When it leaves, counted as the pace is; nothing: as the pace says.
+  /// When it is sent, on the pace's time scale; empty: as the pace says.
   std::optional<Duration> at = {};
 };
 
-/// The events of a stream, one after the other, `[DONE]` not included.
+/// The sequence of a stream's events, without `[DONE]`.
 class EventSource {
  public:
   EventSource() = default;
@@ -38,11 +38,11 @@ class EventSource {
   EventSource& operator=(const EventSource&) = delete;
   virtual ~EventSource() = default;
 
-  /// Writes the next event into `event`, reusing its memory; false when there is none.
+  /// Writes the next event to `event`, reusing its memory. Returns false at the end.
   virtual bool next(StreamEvent& event) = 0;
 };
 
-/// The elements of a scripted stream, which must outlive this.
+/// The elements of a scripted stream, which must outlive this object.
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}

@@ -1,4 +1,4 @@
-// How often an equal request came; how many are told apart.
+// Counts equal requests; the limit of separate counters.
 
 #include "occurrences.hpp"
 

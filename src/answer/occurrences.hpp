@@ -10,9 +10,9 @@
 
 namespace mock_gateway::detail {
 
-/// Counts how often each request came, so that what is generated for it follows from what it is, never from what
-/// came before it. Exact for the first 65,536 different requests; later ones share counters, so that memory is
-/// bounded: their answers are still unique, and repeat as long as the same requests come in the same order.
+/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
+/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
+/// but repeatable only if the requests come in the same order.
 class Occurrences {
  public:
   /// 1 for the first request with this fingerprint, 2 for the next, …

@@ -1,5 +1,4 @@
-// Tables of keywords, types and formats of strings (their texts and patterns); `$ref`; checking values; texts about
-// unsupported schemas.
+// Tables of keywords, types and string formats; `$ref`; validation of values; errors for unsupported schemas.
 
 #include "schema_checker.hpp"
 
@@ -22,24 +21,23 @@
 namespace mock_gateway::detail {
 namespace schema {
 
-inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
+inline constexpr std::size_t subschema_worth = 50;  // steps earned by each subschema that is read
 
 namespace checkers {
 
-/// Whether a value is a number without a fraction, however it is written.
+/// Whether a value is a number without a fraction, in any notation.
 bool is_integer_value(const Json& value) {
   return value.is_number_integer() ||
          (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>());
 }
 
-/// Whether a number may have been written with digits that its double has lost, and that other readers keep: integers
-/// beyond 64 bits are read as doubles.
+/// Whether a double may have lost digits that other parsers keep: integers beyond 64 bits are read as doubles.
 bool is_lossy(const Json& value) {
   if (value.is_structured()) return std::any_of(value.begin(), value.end(), is_lossy);
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-// The certain texts leave out what readers disagree on, such as leap days and seconds, and what hardly anybody writes.
+// The certain patterns omit values that validators disagree on, such as leap days and seconds, and unusual ones.
 inline constexpr Format formats[] = {
     {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
      "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
@@ -65,7 +63,7 @@ inline constexpr Format formats[] = {
      "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-/// JSON Schema's equality.
+/// Equality as defined by JSON Schema.
 Validity equal(const Json& left, const Json& right) {
   if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
@@ -73,7 +71,7 @@ Validity equal(const Json& left, const Json& right) {
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-/// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
+/// Whether `value` is at least `bound`, or greater if the bound is exclusive.
 Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const double number = value.get<double>();  // doubles lose digits, but not the order
   const double edge = bound.get<double>();
@@ -82,8 +80,8 @@ Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   return exclusive ? Validity::no : Validity::yes;
 }
 
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
-/// is it certain.
+/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals; certain only if both
+/// agree.
 Validity is_multiple(const Json& value, const Json& divisor) {
   for (int places = 0; places <= max_places; ++places) {
     const std::optional<std::int64_t> amount = scaled(value, places);
@@ -97,7 +95,7 @@ Validity is_multiple(const Json& value, const Json& divisor) {
   return Validity::unsure;
 }
 
-/// Whether a number satisfies the keywords about numbers.
+/// Whether a number satisfies the numeric keywords.
 Validity number_validity(const Json& schema, const Json& value) {
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -109,7 +107,7 @@ Validity number_validity(const Json& schema, const Json& value) {
   return all;
 }
 
-/// What a keyword's value must be.
+/// The required form of a keyword's value.
 enum class Shape { any, values, number, size, boolean, string, strings, schema, schemas, map, refused };
 
 struct Keywords {
@@ -137,7 +135,7 @@ inline constexpr Keywords keywords[] = {
 struct Type {
   unsigned bits;
   std::string_view name;
-  std::string_view hints;  // the keywords about it
+  std::string_view hints;  // the keywords about this type
 };
 
 inline constexpr Type types[] = {
@@ -151,7 +149,7 @@ inline constexpr Type types[] = {
      " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
-/// Formats that zod gives beside a pattern that says all.
+/// Formats that zod adds to a pattern, which suffices.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";
@@ -175,7 +173,7 @@ bool fits(Shape shape, const Json& value) {
   }
 }
 
-/// The types that a keyword is about.
+/// The types that a keyword applies to.
 unsigned types_hinted_by(const std::string& name) {
   unsigned hinted = 0;
   for (const Type& type : types) {
@@ -186,13 +184,13 @@ unsigned types_hinted_by(const std::string& name) {
 
 std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-/// The bits of a type's name; 0 when there is no such type.
+/// The bits of a type name; 0 if unknown.
 unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
 }
 
-/// The types that a schema allows by its own `type`.
+/// The types that a schema's own `type` allows.
 unsigned types_of(const Json& schema) {
   const Json* const type = keyword(schema, "type");
   if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
@@ -256,7 +254,7 @@ const Format* format_of(const Json& schema) {
 const Json* keyword(const Json& schema, std::string_view name) { return json_pointer::child(schema, name); }
 
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise) {
-  constexpr double huge = 1e9;  // beyond every limit here
+  constexpr double huge = 1e9;  // greater than every limit here
   const Json* const value = keyword(schema, name);
   return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
 }
@@ -370,7 +368,7 @@ Parts Checker::all_of(const Json& schema) {
   return parts;
 }
 
-// ---- Checking
+// ---- Validation
 
 Validity Checker::validity(const Json& schema, const Json& value) {
   const Budget::Frame frame(budget_);

@@ -12,34 +12,34 @@
 #include "../core/json.hpp"
 #include "../core/pattern.hpp"
 
-// JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
+// Validation against JSON Schema: JSON values, a schema that is read once, and checks of values.
 
 namespace mock_gateway::detail {
 namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
 
-inline constexpr int max_places = 15;        ///< So many digits does a double hold as they are written,
-inline constexpr double exact_limit = 1e15;  ///< and thus each integer up to here.
+inline constexpr int max_places = 15;        ///< The decimal digits that a double preserves,
+inline constexpr double exact_limit = 1e15;  ///< and the limit of exact integers.
 
-/// What can be said about a value: `unsure` where validators disagree.
+/// The result of a validation; `unsure` if validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// A number × 10^places, when that is an integer below `exact_limit`.
+/// The number × 10^places, if that is an integer below `exact_limit`.
 std::optional<std::int64_t> scaled(const Json& number, int places);
-/// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
+/// A text that is equal for equal values: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 
 struct Format {
   std::string_view name;
-  std::string_view usual;    ///< A pattern of texts that are pleasant to read.
-  std::string_view certain;  ///< A pattern of texts that every reader takes.
+  std::string_view usual;    ///< A pattern for readable texts.
+  std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema asks for; null when none is, or one that constrains nothing.
+/// The format that a schema requires; null without one, or if it constrains nothing.
 const Format* format_of(const Json& schema);
 
-/// The types of values, as a set. "number" is integers and fractions.
+/// Bits of a set of types. "number" means integers and fractions.
 enum TypeBit : unsigned {
   null_bit = 1,
   boolean_bit = 2,
@@ -53,37 +53,37 @@ enum TypeBit : unsigned {
 
 /// The value of a schema's keyword; null when it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
-/// The size that a keyword states, or what holds without it.
+/// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// What a schema says about an array's item; null when nothing.
+/// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
-/// What is known of a subschema.
+/// Information about a subschema.
 struct Node {
   std::string path;
-  const Json* reference = nullptr;                                   // what its $ref leads to
-  unsigned types = all_bits;                                         // that its own `type` allows
-  unsigned hinted_types = 0;                                         // that its other keywords are about
+  const Json* reference = nullptr;                                   // the target of its $ref
+  unsigned types = all_bits;                                         // allowed by its own `type`
+  unsigned hinted_types = 0;                                         // that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;  // how many values that it applies to are being made
+  std::size_t active = 0;                                            // number of values being made that it applies to
 };
 
-/// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
+/// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
 class Checker {
  public:
-  /// Throws Unsupported, as all functions do when the work becomes too much.
+  /// Throws Unsupported, as all functions do if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
-  /// What is known of a subschema, which is part of the schema.
+  /// Information about a subschema of this schema.
   Node& node(const Json& schema) { return nodes_.at(&schema); }
-  /// A pattern; `path` is where it stands.
+  /// A compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
   Validity validity(const Json& schema, const Json& value);
-  /// The subschemas that apply wherever this one does: those of allOf, and the one that it refers to.
+  /// The subschemas that apply together with this one: those of allOf, and its reference.
   Parts all_of(const Json& schema);
-  /// What subschemas say about a property.
+  /// The subschemas for a property.
   Parts property(const Parts& schemas, const std::string& name);
 
  private:
@@ -98,7 +98,7 @@ class Checker {
   const Json& root_;
   Budget& budget_;
   std::map<const Json*, Node> nodes_;
-  Parts found_;  // the subschemas, as they were found
+  Parts found_;  // the subschemas in the order found
   std::map<std::string, Pattern> patterns_;
 };
 

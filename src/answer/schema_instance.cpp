@@ -1,4 +1,4 @@
-// Instances of a schema: numbers, texts, items, properties, depth, work. Formats of strings are in
+// Generates instances of a schema: numbers, strings, items, properties, depth, work limits. String formats are in
 // `schema_checker.cpp`.
 
 #include "schema_instance.hpp"
@@ -22,21 +22,21 @@ namespace mock_gateway::detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
-inline constexpr std::size_t value_worth = 1000;  // steps that a value earns which becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals of which one must fit
+inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
+inline constexpr std::size_t patience = 60;       // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
-inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
-inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
+inline constexpr std::size_t generous_values = 500;  // beyond this, optional parts are omitted
+inline constexpr std::size_t relaxed_depth = 4;      // from here on, recursion ends where possible
 
-/// What one value must satisfy.
+/// The constraints on one value.
 struct Demand {
-  Parts roots;    // the subschemas that it is made for
-  Parts parts;    // all that apply for that: those, what they refer to, the alternatives that were chosen
-  Parts choices;  // those whose alternatives are still to be chosen from
+  Parts roots;    // the subschemas it is made for
+  Parts parts;    // all that apply: the roots, their references, the chosen alternatives
+  Parts choices;  // subschemas whose alternatives are not yet chosen
   unsigned types = all_bits;
   std::size_t depth = 0;
 
-  /// What the subschemas say by a keyword.
+  /// The values of a keyword in all parts.
   Parts all(std::string_view name) const {
     Parts found;
     for (const Json* part : parts) {
@@ -44,13 +44,13 @@ struct Demand {
     }
     return found;
   }
-  /// The greatest of sizes that are lower bounds.
+  /// The greatest lower bound on sizes that a keyword gives.
   std::size_t least(std::string_view name) const {
     std::size_t size = 0;
     for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
-  /// The smallest of sizes that are upper bounds.
+  /// The smallest upper bound on sizes that a keyword gives.
   std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
     for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
@@ -58,7 +58,7 @@ struct Demand {
   }
 };
 
-/// Proposes values for one schema, and checks them.
+/// Proposes values for a schema, and validates them.
 class Maker {
  public:
   Maker(const Json& schema, Random& random, Budget& budget)
@@ -78,9 +78,9 @@ class Maker {
 
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_.below(bound)); }
 
-  // -- what applies
+  // -- Applicable subschemas
 
-  /// Adds a subschema and all that it applies to the same value.
+  /// Adds a subschema and the subschemas that it applies to the same value.
   void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
@@ -91,13 +91,13 @@ class Maker {
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  /// The alternatives that a value is made for; whether it fits an anyOf beside a oneOf is only checked.
+  /// The alternatives to generate from. An anyOf next to a oneOf is only validated.
   static const Json* alternatives_of(const Json& schema) {
     const Json* const one_of = keyword(schema, "oneOf");
     return one_of != nullptr ? one_of : keyword(schema, "anyOf");
   }
 
-  /// Whether a value of a subschema would lie inside of another one of it.
+  /// Whether a value of this subschema would be nested in another one.
   bool is_recursive(const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(1);
@@ -122,7 +122,7 @@ class Maker {
     return choose(demand);
   }
 
-  /// Chooses an alternative of one subschema after another, then makes a value.
+  /// Chooses alternatives for one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
@@ -140,7 +140,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Alternatives from a random one on; but recursion ends early, and null comes last more often than not.
+  /// The alternatives in order from a random one. Recursive ones come last if `brief`, and null usually comes last.
   Parts ordered(const Json& alternatives, bool brief) {
     const std::size_t first = below(alternatives.size());
     const bool avoids_null = below(4) != 0;
@@ -155,7 +155,7 @@ class Maker {
     return sorted;
   }
 
-  /// Whether a value is certainly right.
+  /// Whether a value certainly satisfies the roots.
   bool fits(const Demand& demand, const Json& value) {
     return std::all_of(demand.roots.begin(), demand.roots.end(),
                        [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
@@ -168,7 +168,7 @@ class Maker {
     for (std::size_t index = 0; index < count; ++index) {
       const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      // Not `return value`: where JSON converts to std::optional by itself, that is ambiguous.
+      // Not `return value`: ambiguous if JSON converts to std::optional implicitly.
       if (fits(demand, value)) return std::optional<Json>(std::in_place, value);
     }
     return fail(demand, "None of the listed values certainly satisfies all that applies.");
@@ -182,7 +182,7 @@ class Maker {
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
     const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
     const std::size_t first = below(std::size(kinds));
-    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // those that are usual, then the others
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual ones, then the others
       const unsigned kind = kinds[(first + index) % std::size(kinds)];
       if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
       const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
@@ -197,7 +197,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Proposes a value of a kind.
+  /// Proposes a value of one type.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
     if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
@@ -209,9 +209,9 @@ class Maker {
     return value;
   }
 
-  // -- numbers and strings
+  // -- Numbers and strings
 
-  /// A multiple of a step between the bounds, near zero; by turns with the bounds themselves.
+  /// A multiple of the step between the bounds, near zero; sometimes a bound itself.
   Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
     double low = -exact_limit;
@@ -224,7 +224,7 @@ class Maker {
         bounds.push_back(bound);
       }
     }
-    int places = integer ? 0 : 1;  // of the step, behind the point
+    int places = integer ? 0 : 1;  // decimals of the step
     double step = 1;               // × 10^-places
     const Parts divisors = demand.all("multipleOf");
     while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < max_places) ++places;
@@ -242,7 +242,7 @@ class Maker {
     }
     if (!bounds.empty() && (first > last || attempt % 4 == 3)) return *bounds[attempt % bounds.size()];
     const double steps = first + static_cast<double>(below(static_cast<std::size_t>(last - first) + 1));
-    const double drawn = steps * step / scale;  // of exact numbers, thus the one that is written with so many places
+    const double drawn = steps * step / scale;  // both are exact, so this is the number with that many decimals
     return std::floor(drawn) == drawn ? Json(static_cast<std::int64_t>(drawn)) : Json(drawn);
   }
 
@@ -258,7 +258,7 @@ class Maker {
     return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  /// Proposes a text for patterns: what one of them matches or, by turns, what each does, and what fills it up.
+  /// Proposes a text for patterns: a match of one of them or, in turn, of each, padded to the minimal length.
   std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
     const std::size_t chosen = below(sources.size());
     std::size_t place = 0;
@@ -285,7 +285,7 @@ class Maker {
     return made;
   }
 
-  // -- arrays and objects
+  // -- Arrays and objects
 
   std::optional<Json> array(const Demand& demand) {
     const std::size_t least = demand.least("minItems");
@@ -314,7 +314,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made));
   }
 
-  /// The properties of an object that is being made. Json would look for each new one among all others.
+  /// The properties of an object in progress. Json would search all of them for each insertion.
   struct Members {
     Json::object_t all;
     std::set<std::string> names;
@@ -322,7 +322,7 @@ class Maker {
     std::size_t size() const { return all.size(); }
   };
 
-  /// Adds a property that is not there, if a value is found.
+  /// Adds a missing property, if a value is found.
   bool add(const Demand& demand, Members& object, const std::string& name) {
     budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
@@ -349,7 +349,7 @@ class Maker {
         if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
       }
     }
-    for (const std::string& name : required) {  // those that are not declared
+    for (const std::string& name : required) {  // undeclared ones
       if (!add(demand, made, name)) return std::nullopt;
     }
     std::size_t goal = least;
@@ -364,7 +364,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
-  /// A name for patternProperties and for additionalProperties by turns.
+  /// A name for patternProperties and for additionalProperties in turn.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
     const Parts names = demand.all("propertyNames");
     for (const Json* patterns : demand.all("patternProperties")) {
@@ -382,7 +382,7 @@ class Maker {
   Random& random_;
   Budget& budget_;
   Checker checker_;
-  std::size_t output_ = 0;  // values made, those that were dropped included
+  std::size_t output_ = 0;  // values made, including discarded ones
   Unsupported failure_;
 };
 

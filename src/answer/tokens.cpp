@@ -1,4 +1,4 @@
-// What one token is; where deltas are cut; the tokens of a prompt; texts about a tokenizer or pieces that do not fit.
+// Tokens and deltas of a text; the tokens of a prompt; errors of tokenizers and pieces that do not fit.
 
 #include "tokens.hpp"
 
@@ -14,7 +14,7 @@ bool is_space(char character) { return character == ' ' || (character >= '\t' &&
 
 bool is_ascii(char character) { return static_cast<unsigned char>(character) < 0x80; }
 
-/// Whether a character is a token of its own: scripts that are written without spaces.
+/// Whether a character is a token by itself, as in scripts written without spaces.
 bool stands_alone(char32_t character) {
   const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
   return within(0x3041, 0x30ff)        // hiragana, katakana
@@ -27,7 +27,7 @@ bool stands_alone(char32_t character) {
          || within(0x20000, 0x3ffff);  // ideographs, later extensions
 }
 
-/// Where the token that begins at `start` ends. `start` lies before the end of the text.
+/// The end of the token at `start`, which must be before the end of the text.
 std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
@@ -50,8 +50,8 @@ bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// Where the piece of JSON that begins at `start` ends: after one run of letters or of punctuation, with the white
-/// space before it, or between characters before it exceeds 12 bytes.
+/// The end of the piece of JSON at `start`: a run of letters or of punctuation with the white space before it, of at
+/// most 12 bytes.
 std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -66,11 +66,11 @@ std::size_t argument_end(std::string_view json, std::size_t start) {
   return end;
 }
 
-/// Splits by a rule that tells where the token that begins at an offset ends.
+/// Splits by a function that returns the end of the token at an offset.
 TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
-  tokenized.ends.reserve(text.size() / 4 + 1);  // words and the space before them are mostly longer
+  tokenized.ends.reserve(text.size() / 4 + 1);  // tokens are usually longer
   for (std::size_t end = 0; end < text.size();) {
     end = token_end(text, end);
     tokenized.ends.push_back(end);
@@ -102,7 +102,7 @@ TokenizedText split_with(const Tokenizer& tokenizer, std::string text) {
   return tokenized;
 }
 
-/// Where the delta that begins at `start` ends, by characters or bytes. `start` lies before the end of the text.
+/// The end of the delta at `start`, by characters or bytes. `start` must be before the end of the text.
 std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;
@@ -118,7 +118,7 @@ std::size_t characters_end(std::string_view text, std::size_t start, const Chunk
 }  // namespace tokens
 
 std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
-  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // that the border falls into
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // contains the border
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
   const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
@@ -194,7 +194,7 @@ void TokenizedText::keep_tokens(std::size_t count) {
 void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
-  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token in which the cut falls
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // contains the cut
   ends.erase(last, ends.end());
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }

@@ -15,23 +15,23 @@
 
 namespace mock_gateway::detail {
 
-/// A text and its tokens, which together are all of it; so are the deltas in which it is streamed.
+/// A text, split completely into tokens, and completely into the deltas of a stream.
 struct TokenizedText {
   std::string text;
-  std::vector<std::size_t> ends;  // the byte after each token
-  std::vector<std::size_t> cuts;  // the byte after each delta; empty: a delta is a token
+  std::vector<std::size_t> ends;  // the end offset of each token
+  std::vector<std::size_t> cuts;  // the end offset of each delta; empty: one delta per token
 
   std::size_t size() const { return ends.size(); }
   std::string_view token(std::size_t index) const { return piece(ends, index); }
   std::size_t deltas() const { return cuts.empty() ? ends.size() : cuts.size(); }
   std::string_view delta(std::size_t index) const { return piece(cuts.empty() ? ends : cuts, index); }
-  /// How much of its tokens a delta holds, each counted as `whole_token`, in proportion to the bytes.
+  /// The tokens in a delta, in units of `whole_token` and in proportion to bytes.
   std::uint64_t share(std::size_t delta) const;
-  /// The tokens that end in a delta: from the first number to before the second.
+  /// The tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
-  /// Drops what follows the first `count` tokens.
+  /// Keeps the first `count` tokens.
   void keep_tokens(std::size_t count);
-  /// Drops what follows the first `count` bytes; a token that reaches beyond them becomes shorter.
+  /// Keeps the first `count` bytes; shortens a token that extends beyond them.
   void keep_bytes(std::size_t count);
 
  private:
@@ -43,17 +43,17 @@ struct TokenizedText {
   std::uint64_t share_of_first(std::size_t bytes) const;
 };
 
-/// Sets where the deltas of a text end. By pieces, nothing: see PieceCutter.
+/// Sets the ends of a text's deltas. Does nothing for by_pieces(): see PieceCutter.
 void cut_into_deltas(TokenizedText& text, const Chunking& chunking, bool is_tool_arguments);
 
-/// Cuts the parts of a scripted reply by by_pieces(), one after the other.
+/// Splits the parts of a scripted reply by by_pieces(), in order.
 class PieceCutter {
  public:
   explicit PieceCutter(const std::vector<std::string>& pieces) : pieces_(pieces) {}
 
-  /// The ends of the pieces of the next part. Throws GatewayError when they are not that part.
+  /// The ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
   std::vector<std::size_t> cut(std::string_view part);
-  /// Throws GatewayError when pieces are left over.
+  /// Throws GatewayError if pieces are left.
   void require_end() const;
 
  private:
@@ -61,27 +61,26 @@ class PieceCutter {
   std::size_t used_ = 0;
 };
 
-/// The gateway's tokenizer. Unless one is given, a word with the white space before it is a token, and so is each CJK
-/// ideograph, kana or hangul syllable.
-///
-/// What a given tokenizer returns is checked: GatewayError when the pieces do not add up to the text or one ends
-/// inside a character.
+/// The gateway's tokenizer. By default, a token is a word with the white space before it, or a single CJK ideograph,
+/// kana or hangul syllable.
+/// The result of a custom tokenizer is checked: GatewayError if the pieces do not add up to the text, or split a
+/// character.
 class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
   TokenizedText split(std::string text) const;
-  /// Splits the arguments of a tool call. Compact JSON has hardly any white space, so that without a given tokenizer
-  /// its tokens are runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits the arguments of a tool call. The default tokenizer splits them into runs of letters or of punctuation of
+  /// at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split_arguments(std::string json) const;
-  /// How many tokens split gives; in most cases it counts without splitting.
+  /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of a request: those of every message's text, name and tool calls, and of the tools' JSON, and 3 per
-  /// message for its frame.
+  /// The tokens of a request: those of each message's text, name and tool calls, those of the tools' JSON, and 3 per
+  /// message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
-  Tokenizer tokenizer_;  // empty: words
+  Tokenizer tokenizer_;  // empty: the default
 };
 
 }  // namespace mock_gateway::detail

@@ -10,8 +10,8 @@ namespace words {
 /// One common English word in lower case ASCII letters.
 std::string word(Random& random);
 
-/// A reply to show: one or two sentences, 8 to 24 words in all, printable ASCII, each sentence with a capital letter
-/// and a full stop. The same state of `random` gives the same text everywhere.
+/// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
+/// stop. The same state of `random` gives the same text on every platform.
 std::string sentence_text(Random& random);
 
 }  // namespace words

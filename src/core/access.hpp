@@ -1,4 +1,4 @@
-// How the library reaches what public values hide.
+// Internal access to the private parts of public types.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace mock_gateway::detail {
 
-/// Gives what a public handle or value holds, which users do not see.
+/// Gives the library access to what public handles and values hide.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -35,17 +35,17 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
-  /// The fields of wire::Headers, to be changed in place.
+  /// The fields of wire::Headers, for modification.
   template <class T>
   static auto& fields(T& headers) {
     return headers.fields_;
   }
-  /// How a Timing or a Rate is drawn.
+  /// The distribution of a Timing or a Rate.
   template <class T>
   static const auto& distribution(const T& value) {
     return value.distribution_;
   }
-  /// The data of a value, to be changed.
+  /// The data of a value, for modification.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();
@@ -58,14 +58,14 @@ struct Access {
   static auto* serving(const T& gateway) {
     return gateway.serving();
   }
-  /// A value that users get from functions alone, which refuse what makes no sense.
+  /// Makes a value that users only get from functions that validate.
   template <class T, class... Arguments>
   static T make(Arguments&&... arguments) {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
 
-/// A copy of a value in which this member, of the value or of the data that it hides, is `to`: a setter.
+/// Returns a copy of a value with this member, of the value or of its hidden data, set to `to`. Implements setters.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;

@@ -1,4 +1,4 @@
-// Moments as RFC 3339 and as dates of HTTP; reading such dates, and the years that they may have.
+// Times as RFC 3339 and HTTP dates; parses HTTP dates, with their range of years.
 
 #include "calendar.hpp"
 
@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 inline constexpr std::int64_t day_length = 86400;
 
-// Days are counted in years that begin in March, so that the leap day comes last.
+// Years begin in March here, so that the leap day comes last.
 inline constexpr std::int64_t days_to_1970 = 719468;  // from 0000-03-01, which was a Wednesday, to 1970-01-01
 
 std::string two_digits(std::int64_t number) {
@@ -42,7 +42,7 @@ std::int64_t unix_seconds(TimePoint moment) {
 CivilTime civil_time(TimePoint moment) {
   const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  // A TimePoint lies within 300 years of 1970: nothing below is negative.
+  // A TimePoint is within 300 years of 1970, so nothing below is negative.
   const std::int64_t since_year_0 = (seconds - second_of_day) / day_length + days_to_1970;
   const std::int64_t era = since_year_0 / 146097;  // of 400 years
   const std::int64_t day_of_era = since_year_0 % 146097;
@@ -75,7 +75,7 @@ std::string rfc3339(TimePoint moment) {
 
 std::string rfc3339_milliseconds(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  // The leading 1 keeps zeros.
+  // The leading 1 preserves zeros.
   const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
   return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
 }

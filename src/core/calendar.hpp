@@ -21,20 +21,20 @@ struct CivilTime {
   std::int64_t second;
 };
 
-/// Whole seconds since the Unix epoch, a fraction dropped.
+/// Whole seconds since the Unix epoch, without the fraction.
 std::int64_t unix_seconds(TimePoint moment);
-/// The second in which the moment lies.
+/// The second that contains the moment.
 CivilTime civil_time(TimePoint moment);
-/// The reverse; the weekday is not read. The year is from 1970 to 2200.
+/// The reverse; ignores the weekday. The year must be from 1970 to 2200.
 TimePoint moment_of(const CivilTime& time);
 
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
-/// "2024-01-01T00:00:00.250Z": always three decimals, what is behind them dropped.
+/// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
 std::string rfc3339_milliseconds(TimePoint moment);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
-/// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.
+/// The reverse; ignores surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar

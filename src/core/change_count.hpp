@@ -1,4 +1,4 @@
-// Which requests a change may concern.
+// Counts changes by the test, per key.
 
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace mock_gateway::detail {
 
-/// How often the test has changed a part of what requests are answered from. A change that concerns one key alone is
-/// counted for it alone: what one of several tests mounts says nothing about the requests of another. Thread-safe.
+/// Counts the test's changes to what requests are answered from. Changes for one key count for that key only, because
+/// stubs of one test do not affect requests of another. Thread-safe.
 class ChangeCount {
  public:
-  /// A change that may concern every request.
+  /// Counts a change that may affect every request.
   void note() {
     ++of_all_;
     ++total_;
   }
-  /// One that concerns the requests of this key, by its id or its description; empty: every request.
+  /// Counts a change that affects requests with this key, given by id or description; empty: every request.
   void note_for(const std::string& key) {
     if (key.empty()) return note();
     {
@@ -28,9 +28,9 @@ class ChangeCount {
     }
     ++total_;
   }
-  /// Those that may concern the requests of a key.
+  /// The number of changes that may affect requests with this key.
   std::uint64_t of(const std::string& id, const std::string& description) const {
-    // Where no change was for one key, a request takes no lock.
+    // Without changes for single keys, this takes no lock.
     if (const std::uint64_t total = total_; total == of_all_) return total;
     const std::lock_guard<std::mutex> lock(mutex_);
     std::uint64_t sum = of_all_;

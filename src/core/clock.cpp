@@ -1,5 +1,5 @@
-// The real, instant and manual clock; in the header their guard (10 s) and where a manual clock starts; texts of their
-// waits.
+// The real, instant and manual clock, and texts about waits. The manual clock's guard (10 s) and start are in the
+// header.
 
 #include "clock.hpp"
 
@@ -25,27 +25,27 @@ namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread goes on with; null: none.
+/// The timeline of the exchange that the calling thread works for; null: none.
 Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;
 }
 
-/// What the three clocks do differently.
+/// The differences between the three clocks.
 class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
-  /// The moment that it showed when real time was `real`.
+  /// The time it showed when real time was `real`.
   virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// How late it is, for what was to be done at that moment.
+  /// The lateness of something due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
-  /// Whether a wait is ended by another thread rather than by time.
+  /// Whether waits are ended by another thread rather than by the passage of time.
   virtual bool wakes() const { return false; }
   virtual bool is_instant() const { return false; }
   virtual ExpiredSleeps expired_sleeps() const { return {}; }
@@ -69,8 +69,8 @@ class RealClockState : public ClockState {
   void settle(Timeline&) override {}
 
  private:
-  // Set once from the system's clock, then carried on by the steady one: a correction of the system's time in
-  // mid-test must not bend a pace.
+  // Read once from the system clock, then advanced by the steady clock, so that adjustments of the system clock do not
+  // distort a pace.
   TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   SteadyTime steady_start_ = std::chrono::steady_clock::now();
 };
@@ -95,13 +95,13 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
-  /// The present, for it may have been moved since.
+  /// The present, because it may have moved since.
   TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wait.deadline_ <= now_) {
-      wait.fired_ = true;  // and its exchange goes on running
+      wait.fired_ = true;  // its exchange keeps running
       return;
     }
     if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
@@ -166,7 +166,7 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
-    // A function of the test sleeps in an exchange: an advance that waits for the exchange would wait for itself.
+    // A test function sleeps within an exchange. An advance that waited for the exchange would deadlock.
     if (is_own_running()) {
       sleeper->exchange = own_timeline();
       settle_locked(*sleeper->exchange);
@@ -192,8 +192,8 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// Why a client that was told to wait until a date may not sleep on this clock. Empty when none was, when it has
-  /// come, or when the clock shows the machine's time.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
+  /// has passed, or the clock agrees with the machine's.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -210,7 +210,7 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, bounded(timeout), condition);
   }
-  // To be called inside the condition of wait(), or under its result's race.
+  // The mutex must be held for these: inside the condition of wait().
   std::size_t sleepers_locked() const { return sleepers_; }
   std::size_t pending_locked() const { return pending_.size(); }
   std::size_t sleepers() const {
@@ -242,7 +242,7 @@ class ManualClockState final : public ClockState {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  /// Whether the caller is in an exchange that has not come to rest.
+  /// Whether the caller is in an exchange that still runs.
   bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
@@ -251,20 +251,20 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  /// Returns what fired, the first of many.
+  /// Returns the first waits that ended.
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A function of the test may advance in an exchange, which comes to rest only after that. Of two that do, none
-    // waits for the other.
+    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
+    // wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
       changed_.notify_all();
     }
     const auto awaited = [&] { return running_.size() - (on_running ? advancing_ : 0); };
-    std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
+    std::size_t stuck = 0;  // exchanges that were not idle within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
       if (is_given_up && is_given_up()) {
         target = now_;
@@ -290,7 +290,7 @@ class ManualClockState final : public ClockState {
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
-      // What this moment set off comes before the next moment, or the deadlines would not be visited in order.
+      // What this time triggers comes before the next deadline, to keep the order.
       changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
       stuck = awaited();
     }
@@ -307,10 +307,10 @@ class ManualClockState final : public ClockState {
   std::map<Key, Entry> pending_;
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
-  std::set<Timeline*> running_;  // of exchanges woken by the clock that have not come to rest
-  std::size_t advancing_ = 0;    // of these, those that are inside run_until
+  std::set<Timeline*> running_;  // exchanges woken by the clock that are not idle yet
+  std::size_t advancing_ = 0;    // those of them inside run_until
   ExpiredSleeps expired_sleeps_;
-  std::optional<TimePoint> date_;  // in the last Retry-After that had one
+  std::optional<TimePoint> date_;  // in the last Retry-After with a date
 };
 
 TimePoint later(TimePoint time, Duration step) {
@@ -377,7 +377,7 @@ std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->lo
 
 bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// The state behind a handle of ManualClock.
+/// The state of a ManualClock.
 ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }

@@ -20,11 +20,11 @@ class GateState;
 
 }  // namespace detail
 
-/// The clock by which a gateway does everything scripted: pace, holds, stalls, rate limit windows, `created`, the
-/// journal's times. A handle: copies share one clock. Transport timeouts are always real.
+/// The clock of everything scripted: pace, holds, stalls, rate limit windows, `created`, the times in the journal. A
+/// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The moment that it shows: time since the Unix epoch.
+  /// The current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -35,80 +35,76 @@ class Clock {
   detail::Lasting<detail::ClockState> state_;
 };
 
-/// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
+/// Real time, which never goes backwards. The default of Options::clock.
 class RealClock : public Clock {
  public:
   RealClock();
 };
 
-/// Real time on which no scripted wait takes any: each exchange runs ahead on a time of its own, so that its record
-/// carries the times it would have had. A stall without end still waits.
+/// Real time, but scripted waits take no time: each exchange has its own time that runs ahead, and its record has the
+/// times it would have had. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
 };
 
-/// Time that moves only when the test moves it.
-///
-/// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
-/// exchange's record then says so, and the exchange waits no more on this clock or at a gate. verify() of each gateway
-/// that uses the clock reports it, and a sleep_for that ended so too.
+/// Time that only the test moves.
+/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
+/// gateway that uses the clock reports it, also for sleep_for.
 class ManualClock : public Clock {
  public:
-  /// Something that waits for a moment.
+  /// A pending wait.
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
-    /// The moment at which its wait is over.
+    /// When the wait ends.
     TimePoint deadline;
   };
 
-  /// 2024-01-01T00:00:00Z, so that `created` and HTTP dates can be compared literally.
+  /// 2024-01-01T00:00:00Z, so that tests can compare `created` and HTTP dates literally.
   static constexpr TimePoint default_start{std::chrono::seconds{1704067200}};
 
-  /// Shows `start` until it is moved. `guard` is in real time.
+  /// Starts at `start`. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
-  /// has happened; what takes longer than the guard is waited for no more. A client's sleep_for is only woken: what
-  /// the client then does is for the test to wait for, so advance one sleep at a time. A function of the test that a
-  /// gateway calls (on_exchange, a reply, a handler) may call it too: the exchange that called is not waited for.
-  /// Throws GatewayError when `step` is negative.
+  /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
+  /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
+  /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
+  /// advance; their own exchange is not waited for. Throws GatewayError if `step` is negative.
   void advance(Duration step);
-  /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
+  /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock: for the sleeper of the client under test. Returns after the guard, in real time, even if
-  /// nobody advances.
+  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
+  /// if the test does not advance.
   void sleep_for(Duration duration);
-  /// Waits in real time until `count` callers are inside sleep_for.
+  /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
-  /// Waits in real time until `count` waits of any kind are pending, sleepers included.
+  /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first; waits without end are not listed.
+  /// The pending waits, nearest deadline first, except waits without a deadline.
   std::vector<PendingWait> waits() const;
 };
 
-/// Holds an exchange at a point of its reply until the test lets it pass. A handle: copies share one gate.
-/// A held exchange passes by itself after `guard` of real time, and its record then says so; nothing holds it after
-/// that.
+/// Holds exchanges at a point of their replies until the test releases them. A handle: copies share one gate. After
+/// `guard` of real time a held exchange continues by itself. Its record then says so, and it is not held again.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
 
-  /// Waits in real time until `count` exchanges in all, one unless given, have reached the gate.
+  /// Waits in real time until `count` exchanges in all, by default one, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
-  /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
-  /// everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
-  /// that passes earlier is not counted. Reaching the gate alone means that those bytes were handed to the gateway's
-  /// kernel, where they stay while a client with a full receive buffer does not read. Where the system cannot tell what
-  /// has come there, the two are the same.
+  /// Waits in real time until the clients' kernels have received everything sent before the gate, for `count` exchanges
+  /// in all. Bytes kept back by Reply::one_write and split_write do not count, nor do exchanges that are released
+  /// earlier. Reaching the gate alone only means that the gateway's kernel has the bytes; they stay there while a
+  /// client with a full receive buffer does not read. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Lets one exchange pass: the one held longest, else the next to arrive.
+  /// Releases one exchange: the one held longest, or else the next to arrive.
   void release();
-  /// Lets everything pass, now and later.
+  /// Releases all exchanges, now and in the future.
   void open();
 
  private:

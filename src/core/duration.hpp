@@ -1,4 +1,4 @@
-// The types of durations and moments.
+// The types of durations and times.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-/// Every duration of the library; std::chrono literals (2s, 20ms) convert.
+/// All durations of the library; std::chrono literals (2s, 20ms) convert.
 using Duration = std::chrono::nanoseconds;
-/// A moment on a gateway's clock: time since the Unix epoch.
+/// A time on a gateway's clock, since the Unix epoch.
 using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 }  // namespace mock_gateway

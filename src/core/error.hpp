@@ -1,4 +1,4 @@
-// `GatewayError`, and what its messages begin with.
+// `GatewayError`, and the prefix of its messages.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace mock_gateway {
 
-/// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
-/// What a client does wrong on the wire is never thrown: it gets an HTTP error reply.
+/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
+/// never thrown; they get HTTP error replies.
 class GatewayError : public std::runtime_error {
  public:
   explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}

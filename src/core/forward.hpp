@@ -1,5 +1,4 @@
-// Public names before they are defined, since a reader meets the types in the order of their weight; the type of
-// functions that make replies.
+// Forward declarations of public types, because the header orders them by importance; the type of reply functions.
 
 #pragma once
 
@@ -62,8 +61,8 @@ class Trigger;
 class Verification;
 class Wait;
 
-/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
-/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
+/// Makes a reply for a request. Runs on connections' threads, for several requests concurrently. An exception becomes a
+/// 500 reply and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 }  // namespace mock_gateway

@@ -1,4 +1,4 @@
-// Who comes to a gate and who may pass; how soon a client's kernel is asked again for an acknowledgement.
+// Gates: arrivals and releases; the polling interval for acknowledgements.
 
 #include <algorithm>
 #include <condition_variable>
@@ -16,7 +16,7 @@
 namespace mock_gateway {
 namespace detail {
 
-/// Who has arrived at a gate, and who may pass.
+/// The arrivals and releases of a gate.
 class GateState {
  public:
   explicit GateState(Duration guard) : guard_(bounded(guard)) {}
@@ -137,7 +137,7 @@ class GateState {
   std::mutex mutex_;
   std::condition_variable changed_;
   Duration guard_;
-  std::uint64_t round_ = 0;  // how often it was reset
+  std::uint64_t round_ = 0;  // number of resets
   std::size_t arrived_ = 0;
   std::size_t delivered_ = 0;
   std::size_t permits_ = 0;
@@ -155,11 +155,11 @@ std::atomic<int>& Acknowledgement::count() {
 }
 
 Duration Acknowledgement::look_again_in() const {
-  // Most come at once, some after tens of milliseconds, the others when the client reads.
+  // Most arrive at once, some after tens of milliseconds, the others when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
   Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // All together are not to take more than a twentieth of a processor: so each is asked more seldom, and many at once.
+  // Limits all polling to 5% of a processor: with many waits, each polls less often, and many at the same time.
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);

@@ -1,4 +1,4 @@
-// The link error of a program without the implementation.
+// The symbol whose absence makes the linker report a missing implementation.
 
 #include "implementation.hpp"
 

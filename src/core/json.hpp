@@ -1,4 +1,4 @@
-// The type of JSON.
+// The JSON type.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mock_gateway {
 
-/// JSON as the gateway reads and writes it: keys keep their order, initializer lists work, and nlohmann::json converts.
+/// JSON of the gateway. Keys keep their order, initializer lists work, and nlohmann::json converts.
 using Json = nlohmann::ordered_json;
 
 }  // namespace mock_gateway

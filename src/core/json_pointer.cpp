@@ -1,4 +1,4 @@
-// JSON pointers: escapes, and what one leads to.
+// JSON pointers: escapes, and looking up a member or element.
 
 #include "json_pointer.hpp"
 

@@ -6,16 +6,16 @@
 
 #include "json.hpp"
 
-// JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
+// JSON pointers (RFC 6901). nlohmann's implementation throws for missing values.
 
 namespace mock_gateway::detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
 std::string token(std::string_view name);
-/// The name that a token without its "/" stands for; nothing when a "~" in it is followed by neither 0 nor 1.
+/// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
 std::optional<std::string> name_of(std::string_view token);
-/// The member or element of that name; null when there is none.
+/// The member or element with that name, or null.
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer

@@ -1,5 +1,4 @@
-// Reading JSON: texts about broken JSON, the deepest nesting (512, in the header), comments, keys that are there
-// twice.
+// Reads JSON: error texts, comments, duplicate keys. The maximum nesting (512) is in the header.
 
 #include "json_reader.hpp"
 
@@ -20,12 +19,12 @@ namespace json_reading {
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-/// What is open is on stacks of its own: deep nesting takes nothing of the thread's stack.
+/// Uses explicit stacks, so that deep nesting uses none of the thread's stack.
 class Reader {
  public:
   Reader(std::string_view text, const JsonReadOptions& options)
       : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
-    // What most requests need, so that reading one does not grow them step by step.
+    // Enough for most requests without reallocation.
     values_.reserve(32);
     keys_.reserve(32);
     frames_.reserve(16);
@@ -40,18 +39,18 @@ class Reader {
   }
 
  private:
-  /// An array or object whose end is to come.
+  /// An open array or object.
   struct Frame {
     bool object;
-    std::size_t values;  // where its own begin
-    std::size_t keys;    // where its own begin
-    std::size_t place;   // its own
+    std::size_t values;  // where its values begin
+    std::size_t keys;    // where its keys begin
+    std::size_t place;   // its own place
   };
 
   /// The next character; NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  /// Reads the character, which is not NUL, if it is the next one.
+  /// Consumes the character, which must not be NUL, if it is next.
   bool take(char character) {
     if (next() != character) return false;
     ++at_;
@@ -59,7 +58,7 @@ class Reader {
   }
 
   void skip_space() {
-    if (next() > '/') return;  // neither white space nor a comment begins here
+    if (next() > '/') return;  // neither white space nor a comment
     for (;;) {
       while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
       if (!options_.comments || next() != '/') return;
@@ -71,7 +70,7 @@ class Reader {
     }
   }
 
-  /// Reads a value, or what opens an array or object. Whether it was the latter.
+  /// Reads a value, or the start of an array or object. Returns whether it was the latter.
   bool read_value() {
     skip_space();
     if (options_.places != nullptr) note_place();
@@ -118,7 +117,7 @@ class Reader {
       if (!negative && std::from_chars(first, last, without_sign).ec == std::errc{}) return Json(without_sign);
     }
     std::string literal(first, last);
-    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod follows the locale
+    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod depends on the locale
     const double real = std::strtod(literal.c_str(), nullptr);
     if (!std::isfinite(real)) fail(begin, "a number beyond the range of double");
     return Json(real);
@@ -129,7 +128,7 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
-  /// What many other formats allow is named.
+  /// Explains the error, because many other formats allow trailing commas.
   void refuse_trailing_comma(bool object) {
     skip_space();
     if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
@@ -150,7 +149,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the quotation mark
+    ++at_;  // the opening quotation mark
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
@@ -204,7 +203,7 @@ class Reader {
     ++at_;
   }
 
-  /// Closes what ends here. Whether a value follows; of a member, its key has been read.
+  /// Closes finished containers. Returns whether a value follows; the key of a member has been read.
   bool go_on(bool opened) {
     for (; !frames_.empty(); opened = false) {
       skip_space();
@@ -244,7 +243,7 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Whether there are so few keys that each is compared with each other, and no two are equal.
+  /// Whether there are few enough keys for pairwise comparison, and all differ.
   static bool are_few_and_different(const std::string* keys, std::size_t count) {
     constexpr std::size_t few = 12;
     if (count > few) return false;
@@ -254,7 +253,7 @@ class Reader {
     return true;
   }
 
-  /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
+  /// Moves the last value of equal keys to the first; the other values become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -283,7 +282,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The place of a value within everything that is open, as a JSON pointer or as messages name it.
+  /// The path of a value as a JSON pointer, or as messages write it.
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -313,7 +312,7 @@ class Reader {
     fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
-  /// What stands here: "a string", "'}'".
+  /// A description of the next token: "a string", "'}'".
   std::string token() const {
     if (at_ == text_.size()) return "the end of the text";
     if (next() == '"') return "a string";
@@ -322,11 +321,11 @@ class Reader {
   }
 
   const std::string_view whole_;
-  const std::string_view text_;  // the whole up to the first byte that is not UTF-8
+  const std::string_view text_;  // up to the first invalid UTF-8 byte
   const JsonReadOptions& options_;
   std::size_t at_ = 0;
   std::size_t key_at_ = 0;
-  std::vector<Json> values_;  // complete ones whose container is open
+  std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
   std::vector<std::size_t> order_;  // of an object's keys

@@ -1,4 +1,4 @@
-// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
+// Regular expressions of schemas and `matches_regex`: syntax, search, generated texts, work limits.
 
 #include "pattern.hpp"
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
+// A set of code points: alternating begins and ends of ranges. If the last end is absent, the range is unbounded.
 
 Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -31,25 +31,25 @@ Numbers inverse(Numbers set) {
   return set;
 }
 
-/// Adds the characters from `first` to before `end`.
+/// Adds the range [first, end).
 void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // in place of those that it covers
+  Numbers borders;  // replace the covered ones
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at a place of Pattern::sets has a character.
+/// Whether the set at index `place` of Pattern::sets contains a character.
 bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
   return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
-/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
-/// behind its last. States know each other by distances, so that a block can be moved and repeated.
+/// Parses a pattern from left to right. Each part becomes a block of states with one entry and one exit, at its end.
+/// States use relative indices, so that blocks can be moved and copied.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -86,13 +86,13 @@ class Parser {
 
   std::size_t size() const { return made_.states.size(); }
 
-  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
+  /// Inserts a state before the block at `place`, or at the end. Its next state follows it.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
     budget_.spend(1 + (size() - place) / 4);
     made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Adds a copy of a block.
+  /// Appends a copy of a block.
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
@@ -136,7 +136,7 @@ class Parser {
     } else if (!take(U'*')) {
       return;
     }
-    take(U'?');  // lazy: the same texts match
+    take(U'?');  // lazy quantifiers match the same texts
     const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
                                           made_.states.end());
     made_.states.resize(begin);
@@ -231,7 +231,7 @@ class Parser {
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
-  /// What follows a backslash.
+  /// Parses an escape, after the backslash.
   Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const auto character = static_cast<char32_t>(source_[position_++]);
@@ -295,7 +295,7 @@ class Parser {
           add(set, first[0], last[1]);
           continue;
         }
-        position_ = hyphen;  // beside a class such as \w the hyphen is literal
+        position_ = hyphen;  // next to a class such as \w, the hyphen is literal
       }
       for (std::size_t place = 0; place < first.size(); place += 2) {
         add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
@@ -312,14 +312,14 @@ class Parser {
   Pattern made_;
 };
 
-/// Follows a pattern's automaton, all states at once.
+/// Runs a pattern's automaton, with all states at once.
 class Run {
  public:
   Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
     budget.spend(pattern.states.size() / 64);
   }
 
-  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  /// Whether the text matches at `offset`, or, if not anchored, anywhere after it.
   bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
     const Budget::Frame frame(budget_);
     Numbers states{start};
@@ -338,8 +338,8 @@ class Run {
     }
   }
 
-  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
-  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
+  /// Replaces states by the reachable states that read a character. Returns whether the accepting state is reachable.
+  /// `text`: the subject of lookaheads at `offset`; null: they pass.
   bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
@@ -369,12 +369,12 @@ class Run {
  private:
   const Pattern& pattern_;
   Budget& budget_;
-  Numbers seen_;  // by state: the generation that saw it last
+  Numbers seen_;  // per state: the last generation that visited it
   Numbers pending_;
   std::size_t generation_ = 0;
 };
 
-/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
+/// A character of the set at index `place`, a letter or digit if possible.
 std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
   constexpr std::string_view alphabet =
       "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
@@ -384,7 +384,7 @@ std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Ran
   }
   for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
     const auto first = static_cast<char32_t>(sets[place + border]);
-    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
+    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // not a surrogate
   }
   return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
 }
@@ -405,7 +405,7 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
   patterns::Run run(pattern, budget);
   std::optional<std::string> found;
   std::string made;
-  Numbers states{0};  // those that a walk along one way has come to
+  Numbers states{0};  // the states reached so far
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
     if (run.close(ending, length == 0, true, nullptr, 0)) {

@@ -9,28 +9,27 @@
 
 #include "random.hpp"
 
-// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
-// a client or a test writes costs a fraction of a second at most, and never the stack.
+// Regular expressions: compiled to an automaton, searched for in text, and used to generate matching text. All work is
+// limited: a pattern by a client or a test costs a fraction of a second at most, and no deep recursion.
 
 namespace mock_gateway::detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
-inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
+inline constexpr std::size_t max_characters = 100000;              ///< In a generated text, or by a quantifier.
 inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
-/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
-/// supported, asks for too much, or cannot be satisfied.
+/// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
   std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence that says why.
+  std::string reason;  ///< A sentence with the reason.
 };
 
-/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
+/// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
-  /// true. It must outlive the budget; null: nothing but the limit ends it.
+  /// Progress earns further steps, up to `most` in all. Setting `stopped` ends the work; it must outlive the budget and
+  /// may be null.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -47,7 +46,7 @@ class Budget {
   }
   std::size_t spent() const { return spent_; }
 
-  /// One nested call, for as long as it lives.
+  /// Counts one nested call while it exists.
   class Frame {
    public:
     explicit Frame(Budget& budget) : budget_(budget) {
@@ -72,32 +71,32 @@ class Budget {
 
 using Numbers = std::vector<std::size_t>;
 
-/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
-/// ends, passes where what it holds follows or does not follow, or is the match.
+/// The operation of a state. `set` reads a character, `split` branches, `begin` and `end` test the position in the
+/// text, `ahead` and `not_ahead` are lookaheads, `match` accepts.
 enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {
   StateKind kind;
-  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
-  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
+  std::size_t next;   ///< Relative index of the next state, modulo 2^64, because loops jump back.
+  std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
-/// the pattern; with lookaheads to text² × states at worst.
+/// A nondeterministic automaton (Thompson's construction). Every search takes time proportional to text × states; with
+/// lookaheads, text² × states at worst.
 struct Pattern {
-  std::vector<PatternState> states;  ///< The first is the start, the last the match.
-  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
+  std::vector<PatternState> states;  ///< The first is the start, the last accepts.
+  /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.
   Numbers sets;
 };
 
-/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
+/// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern occurs anywhere in the text.
+/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
-/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
-/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
+/// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at
+/// each match with probability 1/`spare`. The text may be shorter, and may violate lookaheads.
 std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
                                    Random& random, Budget& budget);
 

@@ -1,4 +1,4 @@
-// Durations and moments as checks print them ("20ms"); the unit is chosen in `clock.cpp`.
+// Durations and times as printed in checks ("20ms"); `clock.cpp` chooses the unit.
 
 #pragma once
 
@@ -10,12 +10,11 @@
 
 namespace mock_gateway::detail {
 
-/// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
-/// least.
+/// "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
 std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as the moment has.
+/// "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a time that a Duration cannot hold.
+/// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 /// The same for a duration of any unit.
@@ -27,7 +26,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// The same for a moment of any precision.
+/// The same for a time of any precision.
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));

@@ -1,4 +1,4 @@
-// The process id; SIGPIPE stays as it was.
+// The process id; preserves SIGPIPE handling.
 
 #include "process.hpp"
 

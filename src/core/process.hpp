@@ -5,14 +5,14 @@
 #include "version.hpp"
 
 namespace mock_gateway::detail {
-/// What concerns the whole process.
+/// Functions about the whole process.
 namespace process {
 
-/// Tells a process from its parent and its children.
+/// An id that differs between a process and its forked children.
 long id();
 
-/// Keeps what the process does on SIGPIPE, over a call that changes it: cpp-httplib's server ignores the signal for the
-/// whole process. One at a time: of two at once, one would take the other's change for what the process wants.
+/// Preserves the process's SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks, because
+/// two concurrent ones would save each other's change.
 class KeptSigpipe {
  public:
   KeptSigpipe();

@@ -1,4 +1,4 @@
-// The generator and its distributions; fingerprints; made-up letters and digits.
+// The random generator and its distributions; fingerprints; random letters and digits.
 
 #include "random.hpp"
 
@@ -24,8 +24,8 @@ std::uint64_t Random::next() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects an incomplete stretch, so that every value is equally likely. It is shorter than the bound, and few values
-  // need the division that tells its length.
+  // Rejects the incomplete last range, so that all values are equally likely. It is shorter than `bound`, so the second
+  // division is rarely needed.
   for (;;) {
     const std::uint64_t value = next();
     if (value >= bound || value >= (0 - bound) % bound) return value % bound;
@@ -40,7 +40,7 @@ std::int64_t Random::between(std::int64_t low, std::int64_t high) {
 
 double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-double Random::normal() {  // Box and Muller
+double Random::normal() {  // Box-Muller transform
   constexpr double full_turn = 6.283185307179586;
   const double radius = std::sqrt(-2 * std::log(1 - unit()));
   return radius * std::cos(full_turn * unit());

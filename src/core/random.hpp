@@ -9,11 +9,11 @@
 
 namespace mock_gateway::detail {
 
-/// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
+/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
-/// SplitMix64 with our own distributions: the standard ones differ from library to library, and a scripted run must
-/// repeat everywhere. A generator belongs to one answer; nothing shares it.
+/// SplitMix64 with portable distributions, because the standard library's differ by platform and a scripted run must be
+/// repeatable everywhere. Each answer has its own generator.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -25,8 +25,7 @@ class Random {
   std::int64_t between(std::int64_t low, std::int64_t high);
   /// Uniform in [0, 1).
   double unit();
-  /// From the normal distribution of mean 0 and deviation 1. The functions of <cmath> that it takes differ from library
-  /// to library in the last bit at most.
+  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);

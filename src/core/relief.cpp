@@ -1,4 +1,4 @@
-// Which relief the calling thread has.
+// The relief of the calling thread.
 
 #include "relief.hpp"
 
@@ -7,7 +7,7 @@
 namespace mock_gateway::detail {
 namespace relief {
 
-/// The calling thread's.
+/// That of the calling thread.
 Relief*& current() {
   thread_local Relief* current = nullptr;
   return current;

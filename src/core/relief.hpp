@@ -1,4 +1,4 @@
-// Threads that have something to do for others: what they do before they are held up.
+// Lets a thread hand over its duties before it blocks.
 
 #pragma once
 
@@ -6,15 +6,15 @@
 
 namespace mock_gateway::detail {
 
-/// Whoever does what a thread would not come to while it is held up.
+/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
 class Relief {
  public:
   virtual ~Relief() = default;
-  /// Called on the thread, once.
+  /// Called once, on the thread that will block.
   virtual void relieve() noexcept = 0;
 };
 
-/// While this lives, the calling thread, which has no relief, has one.
+/// Sets the relief of the calling thread, which must have none, for the lifetime of this object.
 class Relieved {
  public:
   explicit Relieved(Relief& relief);
@@ -22,12 +22,12 @@ class Relieved {
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
-  /// Whether nobody has taken over so far.
+  /// Whether the relief was not called yet.
   bool is_pending() const;
 };
 
-/// To be called before a thread waits, runs the tester's code, or does what takes long: others may depend on it, and
-/// have somebody else from then on. Costs next to nothing where nobody does.
+/// Must be called before a thread blocks, runs test code or works for long. Lets the thread's relief, if any, take
+/// over. Very cheap otherwise.
 void call_relief() noexcept;
 
 }  // namespace mock_gateway::detail

@@ -1,4 +1,4 @@
-// How a test framework gets the report of a gateway that is destroyed, and the notes of a test that failed.
+// Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
 
 #include "reporter.hpp"
 
@@ -18,12 +18,12 @@ std::atomic<Reporter>& current() {
 struct NoteBook {
   std::mutex mutex;
   bool wanted = false;
-  bool taken = false;  // of the running test, by one of the adapter's listeners
+  bool taken = false;  // for the running test, by one of the adapter's listeners
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
 
-/// It is never destroyed: gateways may end after everything that is static.
+/// Never destroyed, because gateways may be destroyed after static objects.
 NoteBook& notes() {
   static NoteBook& notes = *new NoteBook;
   return notes;

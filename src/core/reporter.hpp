@@ -8,25 +8,25 @@
 
 namespace mock_gateway::detail {
 
-/// What a gateway found wrong when it was destroyed, and nobody had asked it before.
+/// The problems of a gateway that was destroyed before anyone asked for them.
 struct Report {
-  /// Whole lines.
+  /// Complete lines.
   std::string text;
   /// Where the gateway was made.
   SourceLocation where;
-  /// An exception is on its way: the test has failed already.
+  /// An exception is propagating, so the test has failed already.
   bool unwinding = false;
 };
 
-/// How a test framework hears of it; whether it took the report. Called on the thread that destroys the gateway.
+/// Passes a report to the test framework. Returns whether it took it. Called on the thread that destroys the gateway.
 using Reporter = bool (*)(const Report& report);
 
-/// For the adapters. One for the whole program; the last one set counts, so that each file may set the same.
+/// Sets the program's reporter; for adapters. The last call wins, so that every file may set the same one.
 void set_reporter(Reporter reporter);
-/// Null unless one was set.
+/// Null if none was set.
 Reporter reporter();
 
-/// A reporter that is set until the program ends, or the shared object that the adapter is part of is unloaded.
+/// A reporter that is set until the program ends, or the adapter's shared object is unloaded.
 class InstalledReporter {
  public:
   explicit InstalledReporter(Reporter installed) : installed_(installed) { set_reporter(installed); }
@@ -40,15 +40,15 @@ class InstalledReporter {
   Reporter installed_;
 };
 
-/// What a gateway notes beside a test that failed.
+/// A gateway's notes on a failed test.
 struct TestNotes {
-  /// Whole lines.
+  /// Complete lines.
   std::string text;
   /// Where the gateway was made.
   SourceLocation where;
 };
 
-/// A gateway that may live on when a test ends. Its functions are called on the thread that runs the tests.
+/// A gateway, which may outlive tests. Called on the thread that runs the tests.
 class NoteSource {
  public:
   NoteSource() = default;
@@ -56,30 +56,30 @@ class NoteSource {
   NoteSource(const NoteSource&) = delete;
   NoteSource& operator=(const NoteSource&) = delete;
 
-  /// Gives what there is to note of the test that has failed; empty text: nothing.
+  /// Returns the notes on the failed test; the text is empty without notes.
   virtual TestNotes take_notes() = 0;
-  /// What there is to note until now belongs to no test that has failed.
+  /// Discards the notes so far, because no test failed.
   virtual void pass_over_notes() = 0;
 
  protected:
-  /// From now on its functions may be called. To be called when the source is whole.
+  /// Allows calls from now on. Must be called when the source is fully constructed.
   void begin_notes();
-  /// No function is called any more when this returns. To be called before anything of the source goes.
+  /// Prevents calls after it returns. Must be called before any part of the source is destroyed.
   void end_notes();
 };
 
 /// Whether an adapter prints notes.
 bool are_notes_wanted();
-/// Keeps what a gateway noted until its end, for the end of the running test. Nothing is kept without an adapter.
+/// Keeps the notes of a destroyed gateway until the running test ends. Does nothing without an adapter.
 void keep_notes(TestNotes notes);
 
-// For the adapters, of which one that knows the end of a test is enough.
+// For adapters. One adapter that knows when tests end is enough.
 
-/// From now on notes are kept.
+/// Enables notes.
 void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-/// At the end of a test that has failed: what the gateways of this test noted, and nobody has printed.
+/// Called after a failed test: returns its gateways' notes that were not yet printed.
 std::vector<TestNotes> take_notes();
-/// At the beginning of a test, and at the end of one that has passed.
+/// Called at the start of a test, and after a passed one.
 void pass_over_notes();
 
 }  // namespace mock_gateway::detail

@@ -1,4 +1,4 @@
-// What tables of constexpr rows have in common: their view, and the check that they are complete.
+// Tables of constexpr rows: a view, and a check for completeness.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace mock_gateway::detail {
 
-/// The rows of a constexpr array, for files that do not see the array.
+/// A view of a constexpr array, for files that do not see the array.
 template <class Row>
 struct Rows {
   const Row* first;
@@ -16,7 +16,7 @@ struct Rows {
   const Row* end() const { return first + count; }
 };
 
-/// Whether there are as many rows as values of an enum, in its order, so that a value is the index of its row.
+/// Whether there is one row per enum value, in order, so that a value is the index of its row.
 template <class Row, std::size_t size, class Value>
 constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
   for (std::size_t i = 0; i < size; ++i)

@@ -1,4 +1,4 @@
-// A value that most objects have not.
+// An optional that is usually empty.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace mock_gateway::detail {
 
-/// An optional value that is seldom there: until it is, it takes the room of a pointer.
+/// An optional that is usually empty, and then as small as a pointer.
 template <class T>
 class Seldom {
  public:

@@ -1,4 +1,4 @@
-// The place in a test as reports show it: "agent_test.cpp:41".
+// A position in a test as shown in reports: "agent_test.cpp:41".
 
 #include "source_location.hpp"
 

@@ -6,8 +6,8 @@
 
 namespace mock_gateway {
 
-/// Where in the test something was scripted. A type of its own, because std::source_location exists only from
-/// C++20 on, and files of both standards may share one program.
+/// A position in the test's source. std::source_location needs C++20, and files with both standards may share a
+/// program.
 struct SourceLocation {
   const char* file = "";
   int line = 0;
@@ -15,7 +15,7 @@ struct SourceLocation {
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return SourceLocation{file, line};
   }
-  /// "agent_test.cpp:41", the folder left out; empty when unknown.
+  /// "agent_test.cpp:41", without the folder; empty if unknown.
   std::string to_string() const;
 };
 

@@ -1,5 +1,5 @@
-// UTF-8; cutting a text with "…"; which characters are escaped in a line (`is_disruptive`); numbers as text; near
-// words; %XX.
+// UTF-8; cutting text with "…"; characters that are escaped in a line (`is_disruptive`); numbers as text; edit
+// distance; %XX.
 
 #include "text.hpp"
 
@@ -34,11 +34,11 @@ int hex_byte(std::string_view text, std::size_t offset) {
 
 std::string decimal(std::int64_t count, std::int64_t unit) {
   const auto part = static_cast<std::uint64_t>(unit);
-  // Negated without a sign, because the smallest int64 has no positive counterpart.
+  // Unsigned negation, because the smallest int64 has no positive counterpart.
   const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
   std::string number = (count < 0 ? "-" : "") + std::to_string(size / part);
   if (size % part == 0) return number;
-  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 keeps the zeros
+  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 preserves zeros
   fraction.erase(fraction.find_last_not_of('0') + 1);
   return number + "." + fraction;
 }
@@ -61,7 +61,7 @@ std::optional<std::int64_t> whole_number(std::string_view digits) {
 }
 
 bool is_token(std::string_view text) {
-  // Each name of each request is looked at: letters first, and no search for them.
+  // Called for every field name of every request, so common characters are checked first.
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char byte) {
     const char letter = lower_letter(byte);
     if ((letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-') return true;
@@ -79,7 +79,7 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
   }
   std::size_t length = 0;
   char32_t value = 0;
-  char32_t least = 0;  // below it, the form is overlong
+  char32_t least = 0;  // smaller values are overlong
   if (lead >= 0xc2 && lead <= 0xdf) {
     length = 2, value = lead & 0x1fu, least = 0x80;
   } else if (lead >= 0xe0 && lead <= 0xef) {
@@ -102,7 +102,7 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
 std::size_t valid_utf8_prefix(std::string_view text) {
   std::size_t offset = 0;
   while (offset < text.size()) {
-    // Most bodies are mostly ASCII: eight bytes at a time while no high bit is set.
+    // Most bodies are mostly ASCII: skips eight bytes at a time while no high bit is set.
     std::uint64_t block = 0;
     if (text.size() - offset >= sizeof block) {
       std::memcpy(&block, text.data() + offset, sizeof block);
@@ -124,7 +124,7 @@ bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == te
 std::size_t incomplete_utf8_prefix(std::string_view text) {
   char32_t ignored = 0;
   for (std::size_t length = std::min<std::size_t>(text.size(), 3); length > 0; --length) {
-    // The bytes that may follow are a range that begins with 0x80 or ends with 0xbf.
+    // The valid next bytes are a range that begins with 0x80 or ends with 0xbf.
     const std::string begin(text.substr(0, length));
     if (decode_utf8(begin + "\x80\x80\x80", 0, ignored) > length) return length;
     if (decode_utf8(begin + "\xbf\xbf\xbf", 0, ignored) > length) return length;
@@ -200,7 +200,7 @@ bool is_disruptive(char32_t character) {
          (character >= 0xfff9 && character <= 0xfffb);
 }
 
-/// As JSON writes it; for characters up to U+FFFF.
+/// The JSON escape of a character up to U+FFFF.
 void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;
@@ -329,7 +329,7 @@ std::string base64(std::string_view bytes) {
     };
     const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
     for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
-    // What stands for bytes beyond the end is padding.
+    // Digits for bytes beyond the end become padding.
     for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
       encoded[encoded.size() - (missing - bytes.size())] = '=';
   }

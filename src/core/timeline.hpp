@@ -1,4 +1,4 @@
-// The time of one exchange, and its waits for a clock or a gate; its code is in `clock.cpp`.
+// The time of one exchange, and its waits for a clock or a gate; implemented in `clock.cpp` and `gate.cpp`.
 
 #pragma once
 
@@ -17,30 +17,30 @@
 namespace mock_gateway {
 namespace detail {
 
-/// Ends the blocking of one thread; callable from any thread, also when nobody blocks.
+/// Wakes a blocked thread. Thread-safe; harmless if no thread is blocked.
 class Wake {
  public:
   virtual ~Wake() = default;
   virtual void wake() noexcept = 0;
 };
 
-/// Something that a connection's thread waits for besides its socket.
+/// A condition that a connection's thread waits for besides its socket.
 class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool over() = 0;
-  /// The longest real time until over() must be asked again; nothing: only a wake can end the wait.
+  /// The longest real time until over() must be called again; empty: only a wake can end the wait.
   virtual std::optional<Duration> look_again_in() = 0;
-  /// Whether another thread may end it, by the Wake it was given.
+  /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
-  /// Whether the wait ended because real time ran out on a manual clock or a gate, not because the test released it.
+  /// Whether the wait ended by the real-time guard of a manual clock or gate, instead of by the test.
   virtual bool guard_expired() const { return false; }
 };
 
 class ClockState;
 
-/// The time of one exchange. On the instant clock each has an offset of its own; on the manual clock it tells
-/// `advance` when the exchange has done what its last deadline set off.
+/// The time of one exchange. With the instant clock, each exchange has its own offset. With the manual clock, it tells
+/// `advance` when the exchange has done what its last deadline triggered.
 class Timeline {
  public:
   Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake);
@@ -49,19 +49,18 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
-  /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
-  /// since.
+  /// The time when real time was `real`, in the past; on a manual clock the present, because it may have moved since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// How much real time has passed since that moment; zero on a clock that takes none.
+  /// Real time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
-  /// A client was told to wait until a date on this time.
+  /// Records a date on this clock that was sent to a client in Retry-After.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
-  /// Whether a wait for a moment takes no time.
+  /// Whether waiting takes no time.
   bool is_instant() const;
-  /// A guard has ended a wait of this exchange: the test has failed, and would end no further wait either. From now on
-  /// no wait of this exchange for a moment on the manual clock takes any time.
+  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
+  /// its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 
@@ -76,8 +75,8 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
-/// While this lives, the calling thread does what the exchange of that timeline wants: the tester's functions that it
-/// calls may move or stop the clock, which tells exchanges apart by that.
+/// Marks the calling thread as working for a timeline's exchange. If a test function called there moves or stops the
+/// clock, the clock knows which exchange it is in.
 class OnTimeline {
  public:
   explicit OnTimeline(Timeline& timeline);
@@ -89,7 +88,7 @@ class OnTimeline {
   Timeline* before_;
 };
 
-/// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
+/// A wait of one exchange until a time on its timeline; TimePoint::max() waits for a wake.
 class ClockWait final : public Pending {
  public:
   ClockWait(Timeline& timeline, TimePoint deadline, std::string name);
@@ -119,7 +118,7 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
-/// A wait until a client's kernel has acknowledged: no event tells of it, so that the system has to be asked.
+/// A wait for an acknowledgement by a client's kernel. No event reports it, so it is polled.
 class Acknowledgement {
  public:
   Acknowledgement();
@@ -128,7 +127,7 @@ class Acknowledgement {
   Acknowledgement& operator=(const Acknowledgement&) = delete;
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
-  /// When the system is to be asked again: the later, the longer this has lasted, and the more of them there are.
+  /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
   Duration look_again_in() const;
 
  private:
@@ -140,7 +139,7 @@ class Acknowledgement {
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether everything sent has come to the client's kernel; asked again and again until it is.
+  /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   ~GateWait() override;
   GateWait(const GateWait&) = delete;
@@ -156,50 +155,49 @@ class GateWait final : public Pending {
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
   std::function<bool()> delivered_;
-  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // nothing once it came
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // reset once it came
   bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
-  std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
+  std::uint64_t round_ = 0;  // of the gate, on arrival; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Makes a gate as it was made: closed, and nobody has come to it. Whom it holds may pass.
+/// Resets a gate to its initial state: closed, with no arrivals. Releases held exchanges.
 void reset(const Gate& gate);
 
-/// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
-/// counted.
+/// Counts an exchange at a gate that does not hold it. It takes no permit, and its delivery does not count.
 void pass_by(const Gate& gate);
 
 /// Calls of ManualClock::sleep_for that the guard ended.
 struct ExpiredSleeps {
   std::size_t count = 0;
-  /// What the last of them was to last.
+  /// The requested duration of the last one.
   Duration last{0};
 };
-/// None on a clock that is not manual.
+/// Empty for clocks that are not manual.
 ExpiredSleeps expired_sleeps(const Clock& clock);
 
-/// `time` + `step`, or TimePoint::max() where that overflows.
+/// `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
-/// Whether time moves on it only when the test moves it.
+/// Whether only the test moves this clock.
 bool is_manual(const Clock& clock);
-/// Whether no scripted wait takes any time on it.
+/// Whether scripted waits take no time on this clock.
 bool is_instant(const Clock& clock);
-/// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
+/// waits() of a handle that must refer to a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
-/// As ManualClock::advance. Returns what fired, in order, the first thousand. `is_given_up` is asked before each
-/// moment, with the clock's mutex held: true leaves the clock where it is then; null: never.
+/// Like ManualClock::advance. Returns the waits that ended, in order, at most the first thousand. `is_given_up` is
+/// called before each deadline, with the clock's mutex held; true stops there. May be null.
 std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
                                                      const std::function<bool()>& is_given_up = nullptr);
 
-/// Who came to a gate.
+/// The state of a gate.
 struct GateCounts {
   std::size_t reached = 0;
   std::size_t waiting = 0;
   bool open = false;
 };
 GateCounts counts(const Gate& gate);
-/// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
+/// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
 }  // namespace detail

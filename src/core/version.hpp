@@ -9,11 +9,10 @@
 #error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
 #endif
 
-// Including the header declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
-// before it includes the header, and so compiles the library. MOCK_GATEWAY_HEADER_ONLY, 0 unless set: 1 makes every
-// function inline, and each file that makes a gateway compiles the whole library, which takes seconds. Set it for all
-// files of the program or for none. MOCK_GATEWAY_COMPILED is set by CMake's and pkg-config's compiled library, which
-// brings the implementation.
+// Including the header only declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before including it, and compiles the library. MOCK_GATEWAY_HEADER_ONLY (default 0): 1 makes every function inline,
+// so that each file that makes a gateway compiles the whole library, which takes seconds. Use the same value in all
+// files. CMake's and pkg-config's compiled library sets MOCK_GATEWAY_COMPILED and contains the implementation.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
 #define MOCK_GATEWAY_HEADER_ONLY 0
 #endif

@@ -1,4 +1,4 @@
-// What a wait of a test gives back, and "timed out: ".
+// The printed result of a test's wait, and "timed out: ".
 
 #include "wait.hpp"
 

@@ -14,13 +14,13 @@ struct Access;
 
 }  // namespace detail
 
-/// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
-/// failed REQUIRE(wait) says what was missing.
+/// The result of a wait with a timeout: true if the condition was met in time. Prints itself, so that a failed
+/// REQUIRE(wait) shows the condition and its progress.
 class [[nodiscard]] Wait {
  public:
-  /// Whether what was waited for came true in time.
+  /// Whether the condition was met in time.
   explicit operator bool() const { return fulfilled_; }
-  /// What was waited for, and how far it had come when the wait ended.
+  /// The condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
 
  private:

@@ -1,4 +1,4 @@
-// Lines of the library on stderr: what they begin with.
+// Warnings of the library on stderr, and their prefix.
 
 #include "warning.hpp"
 

@@ -7,8 +7,8 @@
 
 namespace mock_gateway::detail {
 
-/// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
-/// can say that there is none.
+/// Writes `mock_gateway: `, the parts and a line end to standard error. Allocates no memory, so that it works when
+/// memory is exhausted.
 void warn(std::initializer_list<std::string_view> parts);
 
 }  // namespace mock_gateway::detail

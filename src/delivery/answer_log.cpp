@@ -1,4 +1,4 @@
-// What is remembered of the bytes that leave, where somebody wants to know: how many of one answer, and what it shows.
+// The recorded bytes of an answer: how many are kept, and what the record shows.
 
 #include "answer_log.hpp"
 
@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace answer_log {
 
-/// A response's status and fields; takes them off the text. Status 0: there is no whole head.
+/// Takes the status and fields of a response off `text`. Status 0: the head is incomplete.
 SentAnswer::Interim take_head(std::string_view& text) {
   SentAnswer::Interim head;
   const std::size_t end = text.find("\r\n\r\n");
@@ -53,7 +53,7 @@ void AnswerLog::end_event(std::size_t end, bool token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pieces_.empty()) return;
   Piece& last = pieces_.back();
-  if (last.place.begin + last.place.wire != end) return;  // it was not held
+  if (last.place.begin + last.place.wire != end) return;  // it was not kept
   last.ends_event = true;
   last.ends_token = token;
 }

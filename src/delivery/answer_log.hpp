@@ -12,82 +12,81 @@
 
 namespace mock_gateway::detail {
 
-/// An answer as it leaves: its bytes without HTTP's chunks and gzip, and when the connection took them. Written by the
-/// connection's thread, read by any.
+/// The record of an answer: its bytes without HTTP chunks and gzip, and when the connection accepted them. Written by
+/// the connection's thread, read by any thread.
 class AnswerLog {
  public:
   enum class Kind { head, body, garbage };
 
-  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
-  /// `before` come before the payload.
+  /// The position of a payload in the answer: in `wire` bytes from `begin` on, after the first `before` of them.
   struct Place {
     std::size_t begin;
     std::size_t wire;
     std::size_t before = 0;
-    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
+    /// How many bytes longer the HTTP chunk was announced than it is.
     std::size_t missing = 0;
-    /// Bytes on the wire are not those of the payload, one by one.
+    /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
   };
 
-  /// An event that has left.
+  /// An event that was sent.
   struct Event {
-    /// It carries content.
+    /// Whether it carries content.
     bool token;
-    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
+    /// Since the request was complete, on the gateway's clock. Events in one write have the same time.
     Duration at;
-    /// Its size on the wire, with HTTP's chunks and what stands before the event.
+    /// Its size on the wire, including HTTP chunks and bytes between it and the previous event.
     std::size_t bytes;
   };
 
-  /// The body in parts as its client's parser sees them, those included that have not left.
+  /// The body in the parts that the client's parser sees, including unsent ones.
   struct Parts {
     struct Part {
-      /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
+      /// The event's number; 0 for bytes between events or a body that is not streamed.
       std::size_t event;
       std::string bytes;
     };
 
     bool streamed = false;
-    /// How many bytes the head has.
+    /// Size of the head in bytes.
     std::size_t head = 0;
     std::vector<Part> parts;
-    /// The number of the event `[DONE]`; 0: there was none.
+    /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// The delivery came to the end of the body.
+    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
-  /// Keeps at most `most` bytes, what each piece takes besides its bytes included; nothing: all of them.
+  /// Keeps at most `most` bytes, including overhead per piece; empty: all.
   AnswerLog(TimePoint received, std::optional<std::size_t> most) : received_(received), most_(most) {}
 
   bool keeps_all() const { return !most_; }
 
-  /// An interim response has been sent.
+  /// Records an interim response that was sent.
   void add_interim(std::string_view bytes);
-  /// These bytes are handed over next, in order. `event` as in Parts.
+  /// Records the next bytes to be sent, in order. `event` as in Parts.
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
-  /// All of an event was added: its last byte is the byte before `end` of the answer.
+  /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// The answer is sent event by event.
+  /// Notes that the answer is a stream of events.
   void stream();
-  /// The next event is `[DONE]`, and has that number.
+  /// Notes that the next event is `[DONE]`, with number `event`.
   void done_follows(std::size_t event);
-  /// The delivery came to the end of the body.
+  /// Notes that the delivery reached the end of the body.
   void end_body();
-  /// The answer is whole when the connection has taken so many bytes of it.
+  /// The answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
-  /// The connection has taken so many bytes of the answer.
+  /// The connection has accepted `written` bytes of the answer so far.
   void handed_over(std::size_t written, TimePoint now);
-  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
+  /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// What has left so far, with all keys.
+  /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
-  /// The first of the events that have left, at most `most`.
+  /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// How many bytes of memory this takes.
+  /// Memory used, in bytes.
   std::size_t weight() const;
 
  private:
@@ -114,7 +113,7 @@ class AnswerLog {
   std::string interim_;
   std::string bytes_;
   std::vector<Piece> pieces_;
-  std::size_t next_ = 0;  // the first piece that has not left as a whole
+  std::size_t next_ = 0;  // the first piece that is not completely sent
   std::optional<std::size_t> end_at_;
   SentAnswer::Ending ending_ = SentAnswer::Ending::open;
   Duration ended_{0};

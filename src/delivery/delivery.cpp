@@ -1,4 +1,4 @@
-// The stages of an answer and their steps; when events leave, and where faults strike.
+// The stages of an answer and their steps: when events are sent, and where faults strike.
 
 #include "delivery.hpp"
 
@@ -17,7 +17,7 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// The offset after the first byte of the first character of several bytes; 0 when there is none.
+/// The offset after the first byte of the first multibyte character; 0 without one.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -68,7 +68,7 @@ void Delivery::stream(std::string_view head, EventSource& source, bool chunked) 
   chunked_ = chunked;
 }
 
-// --- The machine -----------------------------------------------------------------------------------------------------
+// --- State machine ---
 
 std::optional<Delivery::Result> Delivery::go_on() {
   while (!result_) {
@@ -79,7 +79,7 @@ std::optional<Delivery::Result> Delivery::go_on() {
     }
     if (look == Outlet::Look::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // thousands may wait
+      if (writes_.shrink() && simply_) framing_->shrink();  // saves memory: thousands may wait
       return std::nullopt;
     }
     note_unhindered();
@@ -154,7 +154,7 @@ void Delivery::begin_stage() {
   }
 }
 
-// Longer than other functions: a reader finds each step in one place.
+// Long, so that all steps are in one place.
 void Delivery::perform(const Step& step) {
   switch (step.kind) {
     case Kind::head:
@@ -173,7 +173,7 @@ void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.leave();  // it has a write of its own
+      if (event_.raw) writes_.leave();  // in a write by itself
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
@@ -232,7 +232,7 @@ void Delivery::perform(const Step& step) {
     case Kind::moment:
     case Kind::gate:
     case Kind::delivery:
-    case Kind::last_bytes: return;  // go_one_on() looks whether they are over
+    case Kind::last_bytes: return;  // handled by go_one_on()
 
     case Kind::half_closed:
       outlet_.end_sending();
@@ -281,7 +281,7 @@ void Delivery::end(Result result) {
 void Delivery::break_off() {
   writes_.forget();
   while (!steps_.empty() && steps_.back().kind != Kind::client_left) steps_.pop_back();
-  if (steps_.empty()) end(Result::broken_off);  // else that is what was waited for
+  if (steps_.empty()) end(Result::broken_off);  // otherwise the wait was for the client to leave
 }
 
 void Delivery::note_unhindered() {
@@ -292,8 +292,7 @@ bool Delivery::waits_for_moment() const {
   return !writes_.has_writes() && steps_.back().kind == Kind::moment && steps_.back().moment != TimePoint::max();
 }
 
-// --- What is sent, from the whole to the part
-// -------------------------------------------------------------------------
+// --- Output, from the whole to its parts ---
 
 void Delivery::wait_for_whole() {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -310,7 +309,7 @@ void Delivery::begin_stream() {
   if (progress_.log) progress_.log->stream();
   plan_pings();
   simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // Only such a stream must know its last event beforehand.
+  // Only such a stream must know its last event in advance.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -355,7 +354,7 @@ std::string Delivery::due_event() const {
 }
 
 void Delivery::send_simply() {
-  if (event_.raw) writes_.leave();  // it has a write of its own, here and below
+  if (event_.raw) writes_.leave();  // in a write by itself, here and below
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));
@@ -408,7 +407,7 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    // An HTTP chunk whose end is cut off announces what is missing, also where a stall comes before that.
+    // If a fault cuts off an HTTP chunk, the chunk announces the missing bytes, even if a stall comes first.
     const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
     const auto ending =
         std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
@@ -427,7 +426,7 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
 }
 
 void Delivery::send_rest(std::string_view bytes, std::size_t event) {
-  // A body without events ends the answer, but not before what happens inside of it.
+  // A body without events completes the answer, but only after the faults inside it.
   if (!framing_) announce_last_bytes();
   send_part(bytes, event, 0);
 }
@@ -465,7 +464,7 @@ void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_v
   if (!progress_.log) return;
   const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
-  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
+  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // after the size of its HTTP chunk
   progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
 }
 

@@ -26,65 +26,62 @@
 
 namespace mock_gateway::detail {
 
-/// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
-/// absolute deadlines, so that lateness never adds up.
-///
-/// A state machine, for nothing of it may block. The answer has stages, and each stage has steps: begin_stage() writes
-/// down the steps of the next stage, and go_on() performs one after the other. What a step finds that is to be done
-/// first, such as a fault or a ping, becomes steps before those that are left. Where a step has to wait for the client,
-/// the clock or a gate, it stays the next, and whoever calls go_on() calls it again later.
+/// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
+/// exchange's timeline, so delays never add up.
+/// A non-blocking state machine. An answer has stages, and each stage has steps. begin_stage() adds the steps of the
+/// next stage; go_on() performs them in order. A step may push more steps, such as a fault or a ping, which run first.
+/// A step that waits for the client, the clock or a gate stays the next step until go_on() is called again.
 class Delivery {
  public:
   enum class Result {
     completed,
-    /// The outlet gave up: the client left or stalled, or the gateway stops.
+    /// The client left or stalled, or the gateway stops.
     broken_off,
     /// A fault of the plan ended the reply.
     broken_by_fault,
-    /// The stall guard ended the reply by a reset.
+    /// The stall guard reset the connection.
     guard_expired,
   };
 
-  /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
+  /// The pace counts from `start`. Arguments, also of whole() and stream(), must outlive the delivery.
   Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
            DeliveryProgress& progress);
   ~Delivery();
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Whose error bodies error events have.
+  /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Real time after which a wait that only the client or a stop would end is ended by a reset; nothing, which is the
-  /// default: never.
+  /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
-  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
+  /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
-  /// From now on go_on() delivers an answer of one piece. It leaves when the last of `token_count` tokens would have.
+  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
-  /// From now on go_on() delivers an answer of events. Head and role event leave at once; each token at its time.
+  /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
-  /// Does what can be done now. Nothing: the outlet knows when to look again.
+  /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
-  /// Whether the trigger of the plan's fault of that index has come.
+  /// Whether fault number `fault` of the plan has been triggered.
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply came to the plan's hold of that index.
+  /// Whether the reply reached hold number `hold` of the plan.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply's bytes were split in two as the plan wants.
+  /// Whether the reply was split in two writes as planned.
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
+  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
   using Sent = WriteQueue::Sent;
 
-  /// In this order; an answer of one piece has a body in place of the stream.
+  /// In order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
 
-  /// A wait that has begun.
+  /// A wait in progress.
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
     /// Waits on the clock until `moment`, or until `other` is over.
@@ -103,59 +100,58 @@ class Delivery {
 
     delivery::RealTimeLimit guard;
     std::optional<GateWait> gate;
-    std::optional<ClockWait> clock;  // until the moment that is waited for, or a ping's before it
+    std::optional<ClockWait> clock;  // until `moment`, or until a ping before it
     std::optional<delivery::EitherOf> either;
     bool is_for_ping = false;
-    bool is_last = false;  // no ping comes any more
+    bool is_last = false;  // no more pings
   };
 
   struct Step {
     enum class Kind {
-      // What is sent. `number` is the event to which `bytes` belong; 0: none. Both must stay as they are until they
-      // were sent.
+      // Output. `number` is the event that `bytes` belong to, or 0. Both must stay valid until they are sent.
       head,
       byte_order_mark,
-      body,     // `bytes` of the body, cut where a fault is to happen inside them
-      part,     // those before a fault; the HTTP chunk promises `missing` bytes more
-      rest,     // those after the last fault
-      between,  // `bytes` that stand between events and are none
+      body,     // `bytes` of the body, split where a fault strikes inside them
+      part,     // up to a fault; the HTTP chunk announces `missing` more bytes
+      rest,     // after the last fault
+      between,  // `bytes` between events
       between_sent,
       this_event,  // `event_`
-      event,       // `event`, as often as faults want
+      event,       // `event`, as often as faults repeat it
       copy,        // one of these
       copy_sent,
       done_follows,        // for the log
-      event_after_source,  // `bytes`, an event after those of the source
-      error_event,         // of the fault `number`
+      event_after_source,  // `bytes`, an event after the source's events
+      error_event,         // of fault `number`
       done_after_error,
-      line_end,  // of an event that has none yet
+      line_end,  // ends an unfinished event
       end_of_body,
-      open_stream,  // the client is waited for to close it
+      open_stream,  // waits for the client to close the stream
       all_handed_over,
       leave,
       announce_last_bytes,
-      // Faults. `number` is the index of the fault in the plan.
-      strike,          // with each fault of `trigger`, from that one on
-      strike_at_byte,  // with those whose byte was the last that was sent
+      // Faults. `number` is the index in the plan.
+      strike,          // the faults of `trigger`, from index `number` on
+      strike_at_byte,  // the faults whose byte was just sent
       fault_inside,    // inside an event
       after_inside,
       happen,
       // Waits.
-      hold,    // `number` is the index of the hold in the plan
-      moment,  // until `moment`, for `bytes`; empty: for the event that is next
+      hold,    // hold `number` of the plan
+      moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,  // the end of a wait for that
-      delivery,     // until the client's kernel has all that was written
-      last_bytes,   // until it has the last bytes
-      done_left,    // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      client_left,  // marks the end of a wait for the client
+      delivery,     // until the client's kernel has received everything written
+      last_bytes,   // until it has received the last bytes
+      done_left,    // until it has `[DONE]`, which no client can read from the gateway\'s send queue
       done_delivered,
       // Ends.
-      half_closed,  // by the fault `number`
+      half_closed,  // by fault `number`
       close_when_delivered,
       close,
       reset,
-      end_by_fault,  // of the delivery
+      end_by_fault,  // ends the delivery
     };
 
     Kind kind;
@@ -163,7 +159,7 @@ class Delivery {
     std::string_view bytes = {};
     std::size_t missing = 0;
     const StreamEvent* event = nullptr;
-    bool is_last = false;  // of the events of the stream
+    bool is_last = false;  // in the stream
     Trigger::Kind trigger = Trigger::Kind::at_end;
     std::size_t count = 0;  // of the trigger
     TimePoint moment = {};
@@ -172,38 +168,38 @@ class Delivery {
   };
   using Kind = Step::Kind;
 
-  /// A place inside bytes of the body, and the fault whose trigger it is.
+  /// An offset in bytes of the body where a fault is triggered.
   struct Cut {
     std::size_t offset;
     std::size_t fault;
   };
 
-  // The machine.
+  // The state machine.
   void begin_stage();
-  /// Performs the next step, or begins the next stage; `over` unless the step has to wait.
+  /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
   Outlet::Look go_one_on();
   void perform(const Step& step);
-  /// Has a step done after those that were added before by the one that is performed, and before all others.
+  /// Adds a step after the steps that the current one already added, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
-  /// Nothing of the reply follows.
+  /// Ends the reply.
   void end(Result result);
-  /// The outlet gave up.
+  /// Handles an outlet that gave up.
   void break_off();
-  /// What it was held up by is over.
+  /// Notes the end of a wait for something external.
   void note_unhindered();
-  /// Whether it waits for a moment that comes by itself.
+  /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
 
-  // What is sent, from the whole to the part.
+  // Output, from the whole to its parts.
   void wait_for_whole();
   void begin_stream();
-  /// Sends events of the source, as many as can be sent without a wait.
+  /// Sends events of the source until one must wait.
   void send_events();
   bool take_event();
-  /// The moment at which the event leaves that is next.
+  /// When the next event is due.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
@@ -214,10 +210,10 @@ class Delivery {
   void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
+  /// Records in the log, if any, the payload that is about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
-  /// Tells the log that the whole answer was sent, or how it ends otherwise.
+  /// Records that the answer was sent, or how else it ends.
   void log_end() const {
     if (progress_.log) progress_.log->add_end(writes_.position());
   }
@@ -227,14 +223,14 @@ class Delivery {
   void announce_last_bytes() const;
 
   // Faults.
-  /// Strikes with the faults of that trigger, at its step or now, then from that index on.
+  /// Triggers the faults of `trigger` from index `from` on, as a step or now.
   void add_strike(Trigger::Kind trigger, std::size_t count);
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
   void happen(std::size_t fault);
   void send_error(const Effect& effect);
-  /// Ends the connection when everything sent has come to the client's kernel.
+  /// Ends the connection once the client's kernel has received everything.
   void end_connection(Outlet::Ending ending);
 
   // Waits.
@@ -242,20 +238,20 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
+  /// Sends the dialect's pings meanwhile, as look_at_gate() does. A wait until TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
   Outlet::Look look_at_moment(Step& step);
   Outlet::Look look_at_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
-  /// Tells the progress of a scripted wait until end_noted().
+  /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
-  /// What was due at that moment can leave now.
+  /// Notes how late the bytes that were due at `moment` can be sent.
   void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
-  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
+  /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
   void guard_expired();
@@ -265,40 +261,39 @@ class Delivery {
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
-  /// The end of what the reply last waited for that was not the gateway: its client, a gate, a scripted wait. Nothing
-  /// is late before it.
+  /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
   TimePoint unhindered_since_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string waited_in_vain_;
   std::function<void()> before_last_bytes_;
-  std::vector<bool> reached_;               // of each fault of the plan
-  std::vector<bool> came_to_;               // each hold of the plan
-  std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
+  std::vector<bool> reached_;               // for each fault of the plan
+  std::vector<bool> came_to_;               // for each hold of the plan
+  std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
-  WriteQueue writes_;               // what was flushed is handed over before the next step
-  Stage next_stage_ = Stage::head;  // of `events`: as long as there may be more
-  std::vector<Step> steps_;         // of the stage; the last is next
-  std::size_t insert_at_ = 0;       // where steps are added: before those that were left when the one performed began
-  bool is_held_up_ = false;         // by something that does not come by itself
+  WriteQueue writes_;               // flushed writes are handed over before the next step
+  Stage next_stage_ = Stage::head;  // `events` repeats while there are more
+  std::vector<Step> steps_;         // of this stage; the last is next
+  std::size_t insert_at_ = 0;       // where steps are added: before those left when the current one began
+  bool is_held_up_ = false;         // by something other than time
   bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
   std::string_view head_;
-  std::string_view body_;  // of an answer of one piece
+  std::string_view body_;  // of an answer in one piece
   std::size_t token_count_ = 0;
-  bool nothing_follows_ = false;  // all of that has been sent
+  bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // nothing has to be done for an event but to send it
-  bool looks_ahead_ = false;     // each event is taken before the one before it is sent
-  std::optional<bool> follows_;  // whether there is `following_`; nothing: that was not asked
+  bool simply_ = false;          // events need no handling except sending
+  bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
+  std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
   StreamEvent following_;
-  StreamEvent extra_;                    // that is none of the source's
+  StreamEvent extra_;                    // not from the source
   std::optional<EventFraming> framing_;  // of a stream whose head has been sent
-  std::size_t events_ = 0;               // as the reply has them
+  std::size_t events_ = 0;               // of the reply
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;

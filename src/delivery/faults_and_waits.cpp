@@ -1,4 +1,4 @@
-// What each fault does, and how a reply waits: at a moment, at a gate, with pings meanwhile, until its client leaves.
+// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
 
 #include <algorithm>
 #include <utility>
@@ -13,8 +13,7 @@
 
 namespace mock_gateway::detail {
 
-// --- Faults
-// -----------------------------------------------------------------------------------------------------------
+// --- Faults ---
 
 void Delivery::add_strike(Trigger::Kind trigger, std::size_t count) {
   if (plan_.faults.empty()) return;
@@ -39,17 +38,17 @@ void Delivery::strike_now(Trigger::Kind kind, std::size_t count, std::size_t fro
 void Delivery::strike_one(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::wrong_content_length: return;  // announced_length() did it
+    case Effect::Kind::wrong_content_length: return;  // done by announced_length()
     case Effect::Kind::skip_event:
     case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
     case Effect::Kind::error_event:
-      if (!framing_) return;  // a plain reply has no events, and so has not reached this
+      if (!framing_) return;  // a plain reply has no events, so it did not reach this
       break;
     default: break;
   }
   mark_reached(fault);
   writes_.flush();
-  if (!effect.gate()) add({Kind::done_left});  // a gate is reached whether the client reads or not
+  if (!effect.gate()) add({Kind::done_left});  // a gate is reached even if the client does not read
   add({Kind::happen, fault});
 }
 
@@ -69,7 +68,7 @@ void Delivery::happen(std::size_t fault) {
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
-      on_next_event_.clear();  // they were for what it replaces
+      on_next_event_.clear();  // they applied to the event that this replaces
       announce_last_bytes();
       add({Kind::byte_order_mark});
       add({Kind::line_end});
@@ -113,8 +112,7 @@ void Delivery::send_error(const Effect& effect) {
   if (done_follows) add({Kind::done_after_error});
 }
 
-// --- Waits
-// ------------------------------------------------------------------------------------------------------------
+// --- Waits ---
 
 void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -156,7 +154,7 @@ Outlet::Look Delivery::look_at_moment(Step& step) {
   }
   Waiting& waiting = *step.waiting;
   const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
-  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
+  // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
     waiting.is_for_ping = may_come && ping_comes_by(step.moment);
@@ -275,7 +273,7 @@ void Delivery::end_noted() {
 void Delivery::plan_pings() {
   const Duration interval = plan_.sse.ping_every();
   if (interval <= Duration::zero()) return;
-  // A moment that has passed before there was a stream has no ping.
+  // Pings that were due before the stream began are skipped.
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }

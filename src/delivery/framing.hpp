@@ -10,29 +10,28 @@
 
 namespace mock_gateway::detail {
 
-/// Turns events into the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks
-/// (RFC 9112, 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
+/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
+/// 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive this.
+  /// The dialect must outlive the framing.
   EventFraming(const SseDialect& dialect, bool chunked);
 
-  /// Whether an event is one line of data, and the stream nothing but events: then frame() is enough.
+  /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
-  /// One whole event, ready to be sent, of a plain framing.
+  /// One complete event on the wire, for a plain framing.
   std::string_view frame(std::string_view data);
-  /// Bytes of the body as they are but for the chunk around them, and gzip. With `missing`, the chunk is announced that
-  /// many bytes longer than it comes.
+  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
-  /// What terminates the body.
+  /// The end of the body on the wire.
   std::string_view terminator();
 
-  // The parts of a body, to be wrapped.
-  /// Event `number` of the stream; without its blank line if it is the `last` and the dialect says so.
+  // Parts of a body, to be passed to wrap().
+  /// Event `number` of the stream. The `last` has no blank line if the dialect omits it.
   std::string_view event(std::string_view data, std::size_t number, bool last);
-  /// An event without data, whose lines are separated by "\n"; the `last` likewise.
+  /// An event without data, whose lines are separated by "\n". The `last` as above.
   std::string_view meta_event(std::string_view lines, bool last);
-  /// Gives back the memory of what was made last.
+  /// Frees the memory of the last results.
   void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
@@ -40,11 +39,11 @@ class EventFraming {
  private:
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
-  /// Appends lines that are separated by "\n", without the end of the last.
+  /// Appends lines that are separated by "\n", without the last line end.
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
-  std::string end_;      // what terminates a body in chunks, with its trailer
+  std::string end_;      // the terminator of a chunked body, with its trailer
   std::string before_;   // "data: "
   std::string after_;    // the blank line
   std::string comment_;  // the same for every event

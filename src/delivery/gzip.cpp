@@ -1,4 +1,4 @@
-// The gzip of a stream.
+// The gzip encoding of a stream.
 
 #include "gzip.hpp"
 
@@ -11,7 +11,7 @@ namespace gzip {
 inline constexpr std::size_t largest_block = 65535;
 inline constexpr std::size_t block_head = 5;
 
-/// The table of CRC-32 as RFC 1952, section 8, makes it.
+/// The CRC-32 table of RFC 1952, section 8.
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t n = 0; n < 256; ++n) {
@@ -45,7 +45,7 @@ std::size_t GzipStream::coded_size(std::size_t size) {
 void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;
-  // Deflate, no flags, no time, system unknown.
+  // Deflate, no flags, no time, unknown system.
   out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 }
 

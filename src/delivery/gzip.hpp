@@ -9,11 +9,11 @@
 
 namespace mock_gateway::detail {
 
-/// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
-/// can be decompressed when it has arrived.
+/// Writes one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4). Nothing is compressed, so each byte can be
+/// decompressed on arrival.
 class GzipStream {
  public:
-  /// The size of what append() would write for so many bytes, the header of the member not included.
+  /// The size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
 
   /// Begins the member unless it has begun.
@@ -26,7 +26,7 @@ class GzipStream {
  private:
   bool begun_ = false;
   std::uint32_t checksum_ = 0xffffffff;
-  std::uint32_t size_ = 0;  // modulo 2^32, as the format has it
+  std::uint32_t size_ = 0;  // modulo 2^32, as the format requires
 };
 
 }  // namespace mock_gateway::detail

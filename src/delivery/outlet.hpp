@@ -1,4 +1,4 @@
-// What delivery wants of a connection.
+// The interface through which delivery uses a connection.
 
 #pragma once
 
@@ -12,47 +12,47 @@
 
 namespace mock_gateway::detail {
 
-/// What an answer is delivered to: the connection, as delivery sees it.
+/// The connection of an answer, as seen by delivery.
 class Outlet {
  public:
-  /// How the connection is to end after this exchange.
+  /// How the connection ends after this exchange.
   enum class Ending { keep_alive, close, reset };
-  /// Whether a wait goes on when the client closes its side. A client that only half-closed still reads.
+  /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { go_on, give_up };
 
-  /// How something stands that is waited for. `not_yet`: the outlet knows when to look again.
+  /// The state of a wait. `not_yet`: the outlet knows when to look again.
   enum class Look { over, given_up, not_yet };
 
   virtual ~Outlet() = default;
 
-  /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
-  /// or the gateway stops.
-  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
-  /// Whether `pending` is over. Given up when the client has gone or the gateway stops first.
-  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
-  /// Whether the connection takes more bytes. Given up when the client does not read.
-  virtual Look look_for_room() = 0;
-  /// Whether the client's kernel has what was written. Given up when the client has gone, does not read, or the gateway
+  /// Writes as many bytes as possible without blocking, perhaps none. Empty if the client has gone or the gateway
   /// stops.
+  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
+  /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
+  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
+  /// Whether more bytes can be written. Gives up if the client does not read.
+  virtual Look look_for_room() = 0;
+  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read, or
+  /// the gateway stops.
   virtual Look look_for_delivery() = 0;
-  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
-  /// answer of its kernel tells whether the client still reads. Given up also when the gateway stops.
+  /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
+  /// answer shows whether it still reads. Gives up also if the gateway stops.
   virtual Look look_for_last_bytes() = 0;
-  /// Whether the client's kernel has what was written, as far as the system can tell.
+  /// Whether the client's kernel has received all written bytes, as far as the system can tell.
   virtual bool delivered() const { return true; }
-  /// Whether what was written is on its way, as far as the system can tell.
+  /// Whether all written bytes were sent, as far as the system can tell.
   virtual bool has_left() const { return true; }
-  /// Whether the client itself has read what was written, not only its kernel; nothing where the system cannot tell.
+  /// Whether the client's program has read all written bytes; empty if unknown.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// Called before the bytes by which a client knows that the answer is whole. A client that sends something after the
-  /// first call, or leaves, has a whole reply.
+  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call has
+  /// a complete reply.
   virtual void last_bytes_follow() {}
   virtual void end(Ending ending) = 0;
-  /// Sends FIN now; the client may go on sending.
+  /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
-  /// What has the connection looked at again.
+  /// Wakes the connection, so that it looks again.
   virtual std::shared_ptr<Wake> waker() = 0;
-  /// A hold or a manual wait ran into its real-time guard.
+  /// A hold or a manual wait exceeded its real-time guard.
   virtual void guard_expired() = 0;
 };
 

@@ -1,4 +1,4 @@
-// The moment of each token, and what it is drawn from.
+// The time of each token, and the random values it depends on.
 
 #include "pace_schedule.hpp"
 
@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace pace_schedule {
 
-/// A hundred years: to a test for ever, and a deadline that a clock can still count to.
+/// A hundred years: practically forever, without overflow in a clock's deadline.
 inline constexpr Duration for_ever = std::chrono::hours{24 * 36500};
 
 Duration rounded(double nanoseconds) {
@@ -26,7 +26,7 @@ PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t o
       gap_(pace.gap()),
       rate_(pace.rate()),
       occurrence_(occurrence),
-      // Two generators, so that another distribution of the first token leaves the gaps as they were.
+      // Separate generators, so that the gaps do not depend on the distribution of the first token.
       firsts_(fingerprint("first token", seed ^ fingerprint(std::to_string(occurrence)))),
       gaps_(fingerprint("gaps", seed ^ fingerprint(std::to_string(occurrence)))) {}
 
@@ -67,7 +67,7 @@ void PaceSchedule::foresee(EventSource& source) {
   StreamEvent event;
   while (source.next(event))
     if (event.token) next(event.share);
-  foreseen_ = drawn_ > 0;  // else last() gives the time of the first
+  foreseen_ = drawn_ > 0;  // otherwise last() returns the time of the first token
 }
 
 }  // namespace mock_gateway::detail

@@ -11,22 +11,22 @@
 
 namespace mock_gateway::detail {
 
-/// When the tokens of one answer leave, drawn in their order.
+/// The times at which the tokens of an answer are sent, drawn in order.
 class PaceSchedule {
  public:
-  /// All at once.
+  /// Sends all tokens at once.
   PaceSchedule() = default;
-  /// `seed` and `occurrence` (from 1) decide what is drawn.
+  /// `seed` and `occurrence` (from 1) determine the random times.
   PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t occurrence);
 
-  /// Whether anything of it is drawn or told by the occurrence.
+  /// Whether the times depend on the seed or the occurrence.
   static bool varies(const Pace& pace);
 
-  /// When the next token leaves, counted from the request. Each sum begins there, so that no lateness enters it.
+  /// The time of the next token since the request. Sums start there, so lateness does not add up.
   Duration next(std::uint64_t share);
-  /// When the last of `count` tokens leaves, which is the first where there is none. In place of next().
+  /// The time of the last of `count` tokens; with 0, of the first. Replaces next().
   Duration last(std::size_t count);
-  /// Takes the tokens of a stream that is not sent, in place of the whole ones that last() counts.
+  /// Draws the times of a stream whose reply is sent in one piece; last() otherwise assumes whole tokens.
   void foresee(EventSource& source);
 
  private:
@@ -41,7 +41,7 @@ class PaceSchedule {
   Random firsts_{0};
   Random gaps_{0};
   std::uint64_t drawn_ = 0;
-  // Nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
+  // Nanoseconds. Only due() rounds, so that 30 tokens at 30 per second take one second.
   double first_ = 0;
   double since_first_ = 0;
   bool foreseen_ = false;

@@ -1,4 +1,4 @@
-// What is noted of a delivery: "stalls as scripted after …".
+// The texts about scripted waits: "stalls as scripted after …".
 
 #include "progress.hpp"
 
@@ -7,7 +7,7 @@
 namespace mock_gateway::detail {
 namespace progress {
 
-/// What an exchange does, has done, and what its client had not.
+/// The exchange's verb in the present and past, and what its client had not done.
 struct Verb {
   const char* present;
   const char* past;

@@ -13,12 +13,12 @@
 
 namespace mock_gateway::detail {
 
-/// A wait that the script of a reply wants.
+/// A wait that a reply's script asks for.
 struct ScriptedWait {
   enum class Kind { stall, half_close, open_stream, hold };
 
   Kind kind;
-  /// The place in the reply: "after token 2".
+  /// The position in the reply: "after token 2".
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
@@ -28,31 +28,31 @@ struct ScriptedWait {
   std::string in_vain(Duration lasted) const;
 };
 
-/// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
+/// Progress of a delivery, for the record of its exchange. Written by the connection's thread, read by any thread.
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
   std::atomic<std::size_t> tokens{0};
-  /// `[DONE]` was handed to the connection.
+  /// Whether `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
-  /// it, and the latest moment until that is known.
+  /// The real time of `[DONE]`. If the connection stays open after it: when the client's kernel acknowledged it, or
+  /// until then an upper bound.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
-  /// How much later than its moment anything could leave, at most, in nanoseconds.
+  /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
-  /// The plan's first fault has happened.
+  /// Whether the plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
-  /// can have read.
+  /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
+  /// read.
   mutable std::mutex handover;
-  /// What left of the answer; null unless somebody wants to know.
+  /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
 
-  /// For the connection's thread.
+  /// Only for the connection's thread.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
-  /// The scripted wait in which the delivery is.
+  /// The current scripted wait, if any.
   std::optional<ScriptedWait> scripted_wait() const;
 
  private:

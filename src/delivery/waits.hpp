@@ -1,4 +1,4 @@
-// Waits besides clock and gates; the time between two split writes.
+// Waits other than clock and gates; the time between two split writes.
 
 #pragma once
 
@@ -10,8 +10,6 @@
 #include "../core/timeline.hpp"
 #include "outlet.hpp"
 #include "progress.hpp"
-
-// What a delivery waits for besides the clock and gates.
 
 namespace mock_gateway::detail {
 namespace delivery {
@@ -34,7 +32,7 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
-/// Is over after some real time; nothing: never.
+/// Ends after some real time; empty: never.
 class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
@@ -52,13 +50,12 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
-/// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
-/// acknowledgement, which the client's kernel delays.
+/// The pause between two writes that the client should read separately, in real time: until the client has read the
+/// first. If the system cannot tell, until the bytes are sent and a short time has passed. Acknowledgements are no
+/// help, because the client's kernel delays them.
 class BetweenWrites final : public Pending {
  public:
-  /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that
-  /// leaves byte by byte would take minutes.
+  /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
   static constexpr Duration most_in_all = std::chrono::seconds{5};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
@@ -69,12 +66,12 @@ class BetweenWrites final : public Pending {
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> look_again_in() override {
-    // Nothing wakes when a client reads. Most do at once.
+    // Polls, because no event reports that a client reads. Most read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }
   bool needs_wake() const override { return false; }
-  /// The client does not read, and what is written next will be read with what was.
+  /// Whether the client does not read, so that it will read both writes together.
   bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
   Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 

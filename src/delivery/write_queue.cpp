@@ -1,5 +1,4 @@
-// Which bytes of an answer share a write (64 KiB at most), and how long a client gets to read one write apart from the
-// next.
+// Which bytes of an answer share a write (64 KiB at most), and how long a client has to read one write before the next.
 
 #include "write_queue.hpp"
 
@@ -10,7 +9,7 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// What is larger is not worth a copy, and would take the memory of one.
+/// Larger pieces are not copied, to save time and memory.
 inline constexpr std::size_t largest_copy = 65536;
 
 }  // namespace delivery
@@ -23,7 +22,7 @@ void WriteQueue::send(std::string_view bytes) {
   if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
     flush();
     if (bytes.size() > delivery::largest_copy) {
-      // The last bytes are gathered all the same: the mark that follows is theirs.
+      // The last bytes are copied nevertheless, because the next mark refers to them.
       large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();

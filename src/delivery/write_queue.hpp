@@ -14,75 +14,75 @@
 
 namespace mock_gateway::detail {
 
-/// The bytes of one answer on their way to the connection: which of them share a write, and how far the reply has come
-/// with those that the connection took.
+/// The bytes of an answer that wait to be written: which of them share a write, and the reply's progress for those
+/// already written.
 class WriteQueue {
  public:
-  /// How far the reply has come.
+  /// The reply's progress.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
     bool done = false;
     bool byte_order_mark = false;
-    /// The last event has no blank line after it yet.
+    /// Whether the last event lacks its blank line.
     bool unfinished = false;
   };
 
-  /// What is given here must outlive this.
+  /// Arguments must outlive the queue.
   WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
       : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
 
-  /// So many bytes will be gathered, perhaps.
+  /// Reserves memory for `size` bytes.
   void reserve(std::size_t size);
-  /// The answer is a stream, whose events may have a write each.
+  /// Notes that the answer is a stream, whose events may each have a write.
   void stream() { is_stream_ = true; }
-  /// Gathers bytes for the next write. What does not fit into one becomes a write now.
+  /// Adds bytes to the next write. If it grows too large, it is flushed first.
   void send(std::string_view bytes);
-  /// The bytes gathered so far are as much of the reply as `sent` says.
+  /// Sets the progress that is reached with the bytes added so far.
   void mark(const Sent& sent);
-  /// What was gathered is the head, or an event, or what stands between events.
+  /// Ends the head, an event, or bytes between events.
   void end_part();
-  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void leave();
-  /// What was gathered becomes a write.
+  /// Ends the current write.
   void flush();
 
-  /// Whether a write waits to be handed over.
+  /// Whether a write is pending.
   bool has_writes() const { return !units_.empty(); }
-  /// Hands the writes to the connection, as much as it takes.
+  /// Passes pending writes to the connection, as far as it accepts them.
   Outlet::Look hand_over();
-  /// Throws away what was not handed over.
+  /// Discards pending bytes.
   void forget();
-  /// Gives back the memory of what has left; false when something has not.
+  /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// How many bytes of the answer were gathered or handed over so far.
+  /// Bytes of the answer added so far.
   std::size_t position() const { return position_; }
-  /// How many were handed over.
+  /// Bytes written so far.
   std::size_t written() const { return written_; }
-  /// Whether the answer was split in two as the reply wants.
+  /// Whether the answer was split in two as the reply asks.
   bool is_split() const { return is_split_; }
 
  private:
-  /// What the progress is when so many bytes of the answer have been handed over.
+  /// The progress once `bytes` bytes have been written.
   struct Mark {
     std::size_t bytes;
     Sent sent;
   };
-  /// Bytes that leave by a write of their own.
+  /// Bytes of one write.
   struct Unit {
     std::size_t size;
-    /// Its bytes are those of `large_`, and were not gathered.
+    /// They are in `large_`, not copied.
     bool is_large = false;
-    /// The client is to read it apart from what was written before.
+    /// The client should read them separately from earlier bytes.
     bool is_second_half = false;
   };
 
-  /// Writes as much of the unit as the connection takes; false when the client has gone or the gateway stops.
+  /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
-  /// Waits, where the reply wants it, until the client has read what was written before.
+  /// Waits, if the reply asks for it, until the client has read earlier bytes.
   Outlet::Look pause_before(Unit& unit);
-  /// Tells the progress of the marks that have been handed over.
+  /// Publishes the marks that have been reached.
   void publish();
 
   const Writes& writes_;
@@ -92,20 +92,20 @@ class WriteQueue {
   bool is_stream_ = false;
 
   std::size_t position_ = 0;
-  std::string gathered_;    // what has not been handed over, but for `large_`
-  std::size_t taken_ = 0;   // of that, by the connection
-  std::size_t united_ = 0;  // of that, in units
-  std::string_view large_;  // not worth a copy
+  std::string gathered_;    // pending bytes, except `large_`
+  std::size_t taken_ = 0;   // of `gathered_`, accepted by the connection
+  std::size_t united_ = 0;  // of `gathered_`, in units
+  std::string_view large_;  // pending bytes too large to copy
   std::vector<Unit> units_;
   std::size_t next_unit_ = 0;
   bool awaits_room_ = false;
   std::optional<delivery::BetweenWrites> pause_;
-  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
+  std::size_t paused_at_ = std::string::npos;  // the offset of the last pause
   std::size_t written_ = 0;
   std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // of the marks
+  std::size_t published_ = 0;  // number of marks
   bool is_split_ = false;
-  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
+  /// Real time spent in pauses. Beyond the limit there are no more pauses.
   Duration time_to_read_{0};
   bool reads_too_slowly_ = false;
 };

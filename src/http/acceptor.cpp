@@ -1,4 +1,4 @@
-// The accepting thread and its descriptor in reserve. Where listening fails: `server.cpp`, and why: `sockets.cpp`.
+// The accepting thread and its reserve descriptor. Listening is in `server.cpp`, its errors in `sockets.cpp`.
 
 #include "acceptor.hpp"
 
@@ -40,7 +40,7 @@ Acceptor::~Acceptor() {
 }
 
 void Acceptor::run() {
-  // After what may pass by itself: the system's own tables are full, say.
+  // Pause after an error that may be temporary, such as full system tables.
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
     turned_away_.attend();
@@ -78,7 +78,7 @@ void Acceptor::wait() {
 }
 
 bool Acceptor::find_a_descriptor() {
-  // The system says that it has none also when nobody waits.
+  // The system reports this error even if no connection is pending.
   if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
     wait();
     return true;
@@ -100,7 +100,7 @@ void Acceptor::make_room(int descriptor) {
   try {
     room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
   } catch (const std::system_error&) {
-    // Then there is a pause, some hundreds of connections later.
+    // Then accept() itself halts briefly, some hundreds of connections later.
   }
 }
 

@@ -12,22 +12,22 @@
 
 namespace mock_gateway::detail {
 
-/// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
-/// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
+/// The thread that accepts connections. When the process runs out of descriptors, a reserve descriptor lets it accept a
+/// connection and answer it; otherwise the client would hang in the kernel's backlog.
 class Acceptor {
  public:
-  /// What it does with connections: called on its thread. Throws nothing.
+  /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
-    /// Takes a connection over. `last_descriptor`: it has the reserve, and must be turned away.
+    /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
-    /// Whether a descriptor was made free for the next connection.
+    /// Tries to free a descriptor for the next connection. Returns whether it did.
     std::function<bool()> free_a_descriptor;
-    /// Is told why when no connection can be accepted any more.
+    /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
   };
 
-  /// Takes the listener over. `turned_away` is where `serve` puts what cannot be served; it outlives this, which closes
-  /// all that is there at its end. Throws GatewayError, saying why, when it cannot begin.
+  /// Takes ownership of the listener. `serve` puts connections it cannot serve into `turned_away`, which must outlive
+  /// the acceptor. The destructor closes the remaining ones. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
@@ -35,23 +35,23 @@ class Acceptor {
 
  private:
   void run();
-  /// Waits for a connection, or until there is something to do for one that is turned away.
+  /// Waits for a connection, or until a turned-away connection needs attention.
   void wait();
-  /// When somebody waits whom there is no descriptor for. Returns whether something was done about it.
+  /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  /// Called with the newest descriptor.
+  /// Grows the kernel's descriptor table early enough. `descriptor`: the newest one.
   void make_room(int descriptor);
 
   int listener_;
   Calls calls_;
   TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;        // none as long as one that is turned away has it
-  std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
+  int reserve_ = -1;        // -1 while a turned-away connection uses it
+  std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  StackedThread thread_;  // it answers requests that are turned away
+  StackedThread thread_;  // also answers turned-away requests
 };
 
 }  // namespace mock_gateway::detail

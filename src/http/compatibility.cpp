@@ -1,4 +1,4 @@
-// The oldest cpp-httplib, and configurations that do not fit together.
+// Supports the oldest cpp-httplib, and detects incompatible configurations.
 
 #include "compatibility.hpp"
 
@@ -18,7 +18,7 @@
 namespace mock_gateway::detail {
 namespace compatibility {
 
-/// "0.11.4" as 11004. Ends at what is no number, such as "-dev".
+/// "0.11.4" as 11004. Stops at a suffix such as "-dev".
 constexpr std::uint64_t version_number(std::string_view version) {
   std::uint64_t number = 0;
   std::uint64_t part = 0;
@@ -46,7 +46,7 @@ inline constexpr std::uint64_t zlib = 2;
 inline constexpr std::uint64_t brotli = 4;
 inline constexpr std::uint64_t zstd = 8;
 
-/// The configurations that files of this program were compiled with: the first, and one that differs from it.
+/// The configurations this program's files were compiled with: the first, and one that differs from it.
 struct Seen {
   std::atomic<std::uint64_t> first{0};
   std::atomic<std::uint64_t> other{0};
@@ -59,13 +59,13 @@ bool note(std::uint64_t configuration) {
   return true;
 }
 
-/// One instantiation per configuration, initialized before main: files that agree share it.
+/// One instantiation per configuration, initialized before main. Files with the same configuration share it.
 template <std::uint64_t Configuration>
 struct Noted {
   inline static const bool done = note(Configuration);
 };
 
-// Not inline, and so of each file by itself: the mention that instantiates this file's configuration.
+// Not inline, so each file has its own copy, which instantiates Noted for its configuration.
 [[maybe_unused]] constexpr const bool* noted = &Noted<version_number(CPPHTTPLIB_VERSION) * 16
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
                                                       + openssl
@@ -93,8 +93,8 @@ std::string configuration_text(std::uint64_t configuration) {
 }
 
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-// The virtual table of a class that only a cpp-httplib built with OpenSSL has: not null where the compiled library
-// that this program is linked with is such a one. Debian's is.
+// The vtable of a class that only exists with OpenSSL: not null if this program is linked with a cpp-httplib library
+// that was built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
 #endif
 

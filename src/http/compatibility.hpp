@@ -4,8 +4,8 @@
 
 namespace mock_gateway::detail {
 
-/// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
-/// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
+/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
+/// macros change the layout of its classes, so a mix has undefined behaviour.
 void require_one_httplib();
 
 }  // namespace mock_gateway::detail

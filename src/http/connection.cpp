@@ -1,5 +1,5 @@
-// When a timeout or the trial of a connection strikes; noticing that a client left; waiting for its last reads; FIN
-// or RST. How long: options.
+// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST. The
+// durations are options.
 
 #include "connection.hpp"
 
@@ -30,13 +30,13 @@ Duration left_until(std::chrono::steady_clock::time_point deadline) {
   return std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
 }
 
-/// How many bytes of a body may take a second.
+/// Each further second of body_timeout requires this many bytes.
 inline constexpr std::size_t slowest_body = 10240;
-/// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
+/// Read bytes are removed from the buffer in steps of this size, because removal moves the rest.
 inline constexpr std::size_t most_taken = 16384;
-/// A request or an answer of more bytes is worth a thread of its own: others would wait for long.
+/// For a larger request or answer, the thread gives up the event loop, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
-/// How much is taken of a client that nobody is reading from yet.
+/// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
@@ -64,7 +64,7 @@ Connection::~Connection() {
     sockets::reset(socket_);
   } else {
     sockets::discard_received(socket_);
-    sockets::shut_down(socket_);  // a forked child may hold a copy of the descriptor
+    sockets::shut_down(socket_);  // in case a forked child holds a copy of the descriptor
     sockets::close(socket_);
   }
 }
@@ -74,7 +74,7 @@ std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::stea
 }
 
 std::optional<Connection::Arrival> Connection::receive(Duration patience) {
-  // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
+  // Keeps the buffer bounded if a client pipelines an unlimited number of requests.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
@@ -185,7 +185,7 @@ bool Connection::comes_to_turn() {
 }
 
 bool Connection::has_request() {
-  // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
+  // Empty lines before a request line are ignored (RFC 9112, 2.2).
   while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
   if (!has_unread()) return false;
   request_began_ = arrived_;
@@ -303,7 +303,7 @@ std::optional<Connection::Arrival> Connection::read_line(std::size_t max, std::s
 }
 
 std::uint64_t Connection::overtaken_stream() const {
-  // A stream that had ended may have been read to its end before the thread that sent it went on.
+  // The client may have read the end of a stream before the sending thread noted it.
   constexpr Duration tolerance = std::chrono::milliseconds{1};
   if (!stream_) return 0;
   const bool overtaken = request_began_ < stream_->began || request_began_ + tolerance < stream_->last_bytes;
@@ -393,7 +393,7 @@ Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_clos
   if (news.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
-  if (observer_ && !has_unread()) {  // thousands may wait
+  if (observer_ && !has_unread()) {  // saves memory: thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }
@@ -424,7 +424,7 @@ Outlet::Look Connection::look_for_room() {
 }
 
 Outlet::Look Connection::look_for_delivery() {
-  // Longer than any system that has received bytes takes to say so: then the client does not read.
+  // Longer than any system delays its acknowledgement. After this, the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
@@ -437,7 +437,7 @@ Outlet::Look Connection::look_for_delivery() {
     wait.acknowledgement.emplace();
   }
   const sockets::Readiness news = this->news();
-  has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  has_news_ = has_news_ || news.peer_closed;  // must be seen by the wait of the exchange
   const Duration left = limits_.write_timeout - wait.standstill->length();
   if (news.disconnected || left <= Duration{0}) {
     wait_.reset();
@@ -448,7 +448,7 @@ Outlet::Look Connection::look_for_delivery() {
     return Look::given_up;
   }
   if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
-  // One that has closed its side, which may be known already, would be told of again and again.
+  // A FIN that is already known would be reported again and again.
   wait.is_for_client = !peer_closed_ && !has_news_;
   return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
 }
@@ -456,7 +456,7 @@ Outlet::Look Connection::look_for_delivery() {
 Outlet::Look Connection::look_for_last_bytes() {
   if (!closed_before_last_bytes_) return Look::over;
   if (const Look look = look_for_delivery(); look != Look::over) return look;
-  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
   return has_gone ? Look::given_up : Look::over;
 }
@@ -467,7 +467,7 @@ void Connection::last_bytes_follow() {
   if (std::exchange(last_bytes_follow_, true)) return;
   if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
   if (!peer_closed_) {
-    // A reply that never waited has not looked for the client yet.
+    // A reply that never waited has not checked the client yet.
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
     if (readiness.disconnected)
       note_disconnected();
@@ -480,10 +480,10 @@ void Connection::last_bytes_follow() {
 void Connection::wait_for_news() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
-  // What woke before there was a descriptor would be lost: it is asked for once more.
+  // Looks again: a wake before the descriptor existed was not recorded.
   if (wake >= 0 && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
-  // No descriptor was left to be woken by: then the wait asks again by itself.
+  // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
   stop_line_->set_waiting(waits_for(Wait::For::bytes));
@@ -547,8 +547,8 @@ Connection::Failure Connection::failure() const {
 void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
-  // With bytes of the client's unread, or still to come, closing would make the system send RST and throw away what of
-  // the answer has not reached the client.
+  // If the client's bytes are unread or still to come, close() sends RST and discards the undelivered part of the
+  // answer.
   linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
 }
@@ -562,7 +562,7 @@ bool Connection::finish() {
     slow_.reset();
     wait_.reset();
     may_have_come_ = true;
-    // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+    // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }
   return !lingers_until_ || take_off_what_still_comes();

@@ -1,4 +1,4 @@
-// What a connection tells of the exchange under way: five facts.
+// What a connection reports to the current exchange: five events.
 
 #pragma once
 
@@ -9,32 +9,32 @@
 
 namespace mock_gateway::detail {
 
-/// What a connection tells of the exchange under way. Called by the thread that has the connection.
+/// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
   /// How the client left.
   struct Leaving {
-    /// By RST; else by FIN, after which it may still read.
+    /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
-    /// Bytes that were written and have not come to its kernel, as far as the system can tell.
+    /// Bytes written but not received by its kernel, as far as the system can tell.
     std::size_t under_way = 0;
-    /// When, on the exchange's clock.
+    /// The time on the exchange's clock.
     TimePoint at{};
-    /// Time on that clock since the last write; 0 when there was none.
+    /// Time on that clock since the last write; 0 if there was none.
     Duration after_last_write{0};
   };
 
   virtual ~ExchangeObserver() = default;
 
-  /// Both moments are from before the answer's first byte left: its client may react before the sender goes on.
+  /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
-  /// So many bytes of the answer were taken.
+  /// The system accepted `bytes` bytes of the answer.
   virtual void mark_written(std::size_t bytes) = 0;
-  /// The client sent FIN, reset, or could not be written to.
+  /// The client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
-  /// Whether the exchange waits although its client has closed its side.
+  /// Whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
-  /// A hold or a manual wait ran into its real-time guard.
+  /// A hold or a manual wait exceeded its real-time guard.
   virtual void mark_guard_expired() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which sockets are ready, by epoll or poll(2); where which is taken.
+// Reports ready sockets, with epoll or poll(2); selects between them.
 
 #include "poller.hpp"
 
@@ -47,7 +47,7 @@ class Poller::Impl {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
   }
 
-  /// Each arrival is an edge, so that what is not wanted costs an event at most.
+  /// Edge-triggered: an unwanted event occurs at most once per arrival.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
     if (wanted.room == before.room) return;
     epoll_event interest{};
@@ -80,25 +80,25 @@ class Poller::Impl {
   void wake() noexcept { sockets::signal_wake(wake_); }
 
  private:
-  /// Waits to some microseconds.
+  /// Waits with a precision of microseconds.
   int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
     if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
 #ifdef SYS_epoll_pwait2
     if (has_pwait2_) {
-      // The system may be late by a thousandth: whoever waits looks again.
+      // The system may wake up late by 0.1%. If this ends early, the caller looks again.
       const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
       Timespec limit{seconds.count(), (left - seconds).count()};
       const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
       if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-      has_pwait2_ = false;  // before Linux 5.11, or in a container that does not know it
+      has_pwait2_ = false;  // before Linux 5.11, or filtered by a container
     }
 #endif
     sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
     return ::epoll_wait(epoll_, events, most, 0);
   }
 
-  /// The kernel's, whatever the C library's time_t is.
+  /// The kernel's layout, independent of the C library's time_t.
   struct Timespec {
     std::int64_t seconds;
     std::int64_t nanoseconds;
@@ -166,7 +166,7 @@ class Poller::Impl {
     for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
       if (!asked[i].is_ready && !asked[i].hung_up) continue;
       const auto found = watched_.find(asked[i].descriptor);
-      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // its number is another's by now
+      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
       found->second.is_watched = false;
       events[told++] = {found->second.owner, asked[i].hung_up};
     }

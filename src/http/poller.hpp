@@ -9,13 +9,13 @@
 
 namespace mock_gateway::detail {
 
-/// Tells of which sockets the peers have sent something, or gone, or made room for more. One thread waits; any thread
-/// does the rest. epoll, or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
+/// Reports sockets that became readable or writable, or were closed by the peer. One thread calls wait(); the other
+/// functions are thread-safe. Uses epoll, or poll(2) where epoll is missing or MOCK_GATEWAY_POLL is defined.
 class Poller {
  public:
   struct Event {
     void* owner = nullptr;
-    /// The peer has closed its side, or the connection is gone.
+    /// The peer closed its side, or the connection is gone.
     bool hung_up = false;
   };
 
@@ -24,17 +24,16 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// False when the system had no descriptor for it: nothing else works then.
+  /// False if the system gave no descriptor; then nothing else works.
   bool is_open() const;
-  /// Watches a socket from now on: what has come already is told of too. False when the system has no memory for it.
+  /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
-  /// The socket's owner has taken what had come, and wants to be told of that from now on. Until it says so, it may be
-  /// told of nothing more. `before` is what it wanted the last time; at first, the default.
+  /// Rearms the socket after its owner has taken all bytes. Until then, further events may go unreported. `before`: the
+  /// previous `wanted`; at first, the default.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
-  /// To be called before the socket is closed. One event more may be on its way to the thread that waits.
+  /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);
-  /// Waits until there is something to tell of, the time is up (nothing: without end), or wake() is called. Returns how
-  /// many events there are, which may be none.
+  /// Waits for events, the timeout (empty: none) or wake(). Returns the number of events, which may be 0.
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout);
   void wake() noexcept;
 

@@ -1,4 +1,4 @@
-// Who waits for clients that have nothing to be answered, and who serves them; how long a thread leads nobody.
+// The event loop of waiting connections: which thread leads, and how long it stays without connections.
 
 #include "reactor.hpp"
 
@@ -10,13 +10,13 @@
 namespace mock_gateway::detail {
 namespace reactor {
 
-/// How long a leader stays that has nobody to wait for.
+/// How long a leader stays without connections.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
 
 }  // namespace reactor
 
 Reactor::~Reactor() {
-  // Where no thread was left to lead, nobody has closed them.
+  // Sessions remain if no thread was left to lead.
   for (Session* const session : sessions_) delete session;
   free(ended_);
 }
@@ -42,7 +42,7 @@ void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
-  } catch (const std::bad_alloc&) {  // it is closed without an answer
+  } catch (const std::bad_alloc&) {  // closed without an answer
     connection->end(Outlet::Ending::close);
     serve(*connection);
     return;
@@ -56,7 +56,7 @@ void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
     ++watched_;
     is_one_expected_ = false;
     leader_waits_for_too_long = start_timer(session);
-    // Given up first: the leader may be told of it at once.
+    // Given up first, because the leader may get an event at once.
     session.state = 0;
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
@@ -96,7 +96,7 @@ void Reactor::retire() {
 
 void Reactor::relieve() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Where the system gives no thread, this one leads again when it comes back.
+  // If the system gives no thread, this one leads again when it returns.
   is_led_ = workers_.run([this] { lead_on(); });
 }
 
@@ -118,11 +118,11 @@ void Reactor::lead() {
       const Poller::Event event = events_[next_event_++];
       Session& session = *static_cast<Session*>(event.owner);
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
-      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will see that more has come
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
       serve(session);
       if (!relieved.is_pending()) return;
     }
-    // Those that are due again meanwhile come after what clients have sent.
+    // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
@@ -134,7 +134,7 @@ void Reactor::lead() {
 bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // of this thread: once it does not, another may lead already
+  bool stays = true;  // for this thread: if false, another may already lead
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -155,13 +155,13 @@ bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
-  const std::lock_guard<std::mutex> lock(mutex_);  // so that it has seen what was done before a session was added
+  const std::lock_guard<std::mutex> lock(mutex_);  // sees all that was done before a session was added
   is_waiting_ = false;
   return true;
 }
 
 void Reactor::wake(Session& session) noexcept {
-  // Its owner looks at it once more before it gives it up.
+  // Its owner looks again before it gives the session up.
   if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -176,7 +176,7 @@ Reactor::Session* Reactor::take_due(Moment now) {
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Session& session = *timers_.begin()->second;
     clear_timer(session);
-    // One that is owned gets a timer when it is parked.
+    // An owned session gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
     if (session.look_again_at > now) {
       set_timer(session);
@@ -189,7 +189,7 @@ Reactor::Session* Reactor::take_due(Moment now) {
 
 void Reactor::serve(Session& session) {
   do {
-    // What comes from now on is news.
+    // Later events count as new.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
     if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
@@ -261,7 +261,7 @@ void Reactor::set_timer(Session& session) {
   try {
     session.timer = timers_.emplace(session.look_again_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // it waits for longer
+  } catch (const std::bad_alloc&) {  // without a timer, it waits longer
   }
 }
 

@@ -18,13 +18,12 @@
 
 namespace mock_gateway::detail {
 
-/// The connections of a server. Those that wait, for a request or in an exchange, take no thread: one, the leader,
-/// waits for all of them, and serves whichever can go on. Before it is held up, by a client or by the tester's code,
-/// another thread leads.
+/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves the
+/// ready ones. Before a client or test code blocks the leader, another thread takes over as leader.
 class Reactor final : private Relief {
  public:
-  /// Does what can be done for a connection. Returns whether it goes on: then it is called again when more has come,
-  /// its waker was called, or it is Connection::look_again_at(). Else the connection is closed. Throws nothing.
+  /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
+  /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -32,35 +31,35 @@ class Reactor final : private Relief {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// Whether clients can be waited for: the system had descriptors for that.
+  /// False if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
-  /// How many connections it waits for, or will.
+  /// The number of connections that it watches.
   std::size_t size() const;
-  /// Makes sure that somebody leads. False when the system gives no thread for it.
+  /// Ensures there is a leader. Returns false if the system gives no thread.
   bool attend();
-  /// Has a connection served when its client has sent something. attend() must have returned true.
+  /// Adds a connection that is served when its client sends something. attend() must have returned true.
   void add(std::unique_ptr<Connection> connection, Serve serve);
-  /// Has a connection that `open` makes served now. It is called on the thread that is to serve; null: nothing is
-  /// served. False when the system gives no thread.
+  /// Serves a new connection at once, on a worker thread. `open` makes it on that thread; null: nothing to serve.
+  /// Returns false if the system gives no thread.
   bool start(std::function<std::unique_ptr<Connection>()> open, Serve serve);
-  /// Waits for nobody's next request any more. Those that are open end by their stop lines.
+  /// Stops waiting for further requests. Stop lines end the open connections.
   void retire();
 
  private:
-  /// A connection, and what stays of it as long as an event may be on its way.
+  /// A connection, and what must outlive it while an event may still refer to it.
   struct Session final : Wake {
     explicit Session(Reactor& its_reactor) : reactor(its_reactor) {}
     void wake() noexcept override { reactor.wake(*this); }
 
     Reactor& reactor;
-    Serve serve;  // it goes after the connection, which may wait on a time of its
+    Serve serve;  // destroyed after the connection, which may use its timeline
     std::unique_ptr<Connection> connection;
-    bool is_watched = false;  // of its owner
+    bool is_watched = false;  // by the poller
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Flags: a thread owns it, and alone touches it; something has come since its owner looked, or it was woken; its
-    /// client has gone.
+    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
+    /// the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};
@@ -75,33 +74,33 @@ class Reactor final : private Relief {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  /// Takes both over, unless it throws std::bad_alloc.
+  /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
-  /// Has the poller tell of the session. False when the system has no memory for that.
+  /// Watches the session's socket. Returns false if the system is out of memory.
   bool watch(Session& session);
   void relieve() noexcept override;
-  /// The job of a thread that is to lead.
+  /// The job of a new leader thread.
   void lead_on();
-  /// Serves whatever is ready until another leads, or nobody needs it.
+  /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
-  /// Takes what the poller tells of; false when there is nobody to wait for.
+  /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
-  /// Has one looked at that waits.
+  /// Schedules a parked session.
   void wake(Session& session) noexcept;
-  /// One that was woken, or that is to be looked at by then, which the caller owns from now on; null: none.
+  /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
-  /// Serves a session that the caller owns, until it waits for its client or ends. Whoever returns may lead no more.
+  /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
-  /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
+  /// Gives up ownership of a waiting session. Returns false, and keeps it, if events came meanwhile.
   bool park(Session& session);
   void end(Session& session);
-  /// Closes a session that cannot be waited for.
+  /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
-  /// Leads where nobody does, and somebody is to be waited for.
+  /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
-  // These expect the mutex to be held.
-  /// Has the leader look again at a session that its owner is about to give up, when it is time to. Returns whether the
-  /// leader waits for something later.
+  // The mutex must be held for these.
+  /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
+  /// be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -110,17 +109,17 @@ class Reactor final : private Relief {
   Poller poller_;
   mutable std::mutex mutex_;
   std::set<Session*> sessions_;
-  Session* ended_ = nullptr;                // as long as events of theirs may be on their way
-  Session* woken_ = nullptr;                // and owned by nobody else
-  std::multimap<Moment, Session*> timers_;  // none is later than its session is to be looked at
+  Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
+  Session* woken_ = nullptr;                // woken sessions without an owner
+  std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
   std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
-  Moment waits_until_{};                    // the leader, when it waits
-  Moment vacant_since_ = Moment::max();     // it has nobody to wait for
+  Moment waits_until_{};                    // the leader's timeout while it waits
+  Moment vacant_since_ = Moment::max();     // since when no session is watched
   bool is_led_ = false;
-  bool is_one_expected_ = false;  // attend() was called, and add() was not
+  bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
   bool is_waiting_ = false;  // the leader
-  // The leader alone uses these.
+  // Used only by the leader.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
   std::size_t event_count_ = 0;

@@ -1,4 +1,4 @@
-// Reading a request: limits of lines, fields, chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
+// Reads requests: limits of lines, fields and chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
 // 431, 501, 505.
 
 #include "request_reader.hpp"
@@ -16,14 +16,14 @@
 namespace mock_gateway::detail {
 namespace request_reader {
 
-// cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 414
-// and 431.
+// cpp-httplib answers longer lines, and in later versions more fields, with 400. These limits give 414 and 431 in every
+// version.
 inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body, with its sizes, extensions, line ends and trailer, may be longer than max_body. As much
-// again is left for what is kept of the head besides its bytes.
+// By how much a chunked body with its framing may exceed max_body. The same amount is reserved for stored parts of the
+// head other than its bytes.
 inline constexpr std::size_t max_framing = 32768;
 
 Failure malformed(const std::string& what) {
@@ -40,15 +40,14 @@ Failure framing_too_large(std::size_t max_raw) {
                      " bytes with its chunks' sizes and extensions and its trailer");
 }
 
-/// Whether a value may stand in Host: a host and perhaps a port (RFC 9110, 7.2), or nothing.
+/// Whether a value is valid in Host: a host and perhaps a port (RFC 9110, 7.2), or empty.
 bool is_host(std::string_view value) {
   constexpr std::string_view characters =
       "!$%&'()*+,-.:;=[]_~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return value.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
-/// them: they are ours to answer.
+/// Fields that cpp-httplib would handle itself, differently in each version. The gateway handles them.
 bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
@@ -58,7 +57,7 @@ bool kept_from_check(std::string_view name) {
   return false;
 }
 
-/// Whether a line is "Name: value", without a control character.
+/// Whether a line has the form "Name: value", without control characters.
 bool is_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
@@ -68,8 +67,8 @@ bool is_field(std::string_view line) {
          });
 }
 
-/// Takes a target in the absolute form apart (RFC 9112, 3.2.2): of "http://host/path" it leaves "/path". Other schemes
-/// are not ours.
+/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path". Other schemes are not handled
+/// here.
 std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   constexpr std::string_view scheme = "http://";
   std::string& target = incoming.request.target;
@@ -83,7 +82,7 @@ std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   return std::nullopt;
 }
 
-/// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
+/// Splits a head into the request's parts. `checked` becomes the head to pass to cpp-httplib.
 std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
@@ -109,10 +108,10 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // Some versions know only some methods, and some do not take every query.
+  // GET and the bare path, because some versions reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
-  // The request line and the empty one at the end hold no field.
+  // Without the request line and the empty last line.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
@@ -154,7 +153,7 @@ struct Framing {
 std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
   const wire::Headers& headers = incoming.request.headers;
   if (headers.has("Transfer-Encoding")) {
-    // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
+    // A proxy may have misread where such a body ends (RFC 9112, 6.1).
     if (!incoming.http_1_1) return malformed("Transfer-Encoding in HTTP/1.0");
     if (headers.has("Content-Length")) return malformed("both Content-Length and Transfer-Encoding");
     if (!text::equals_ignoring_case(*value_of(headers, "Transfer-Encoding"), "chunked") ||
@@ -177,30 +176,29 @@ std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& fram
   return std::nullopt;
 }
 
-/// Whether a line that was read is ended by CR LF and holds no other CR: what is lax here can be smuggled through.
+/// Whether a line ends in CR LF and has no other CR. Lax parsing here allows request smuggling.
 bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
   return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
 }
 
-/// Lets `text`, which never gets longer than `most`, take `more` bytes: with each doubling of its size, and no more
-/// than it may ever need.
+/// Reserves room for `more` bytes in `text`, whose size never exceeds `most`: doubles the capacity, up to `most`.
 void make_room(std::size_t more, std::size_t most, std::string& text) {
   if (text.capacity() - text.size() >= std::min(more, most - text.size())) return;
-  // A new string, since reserve() of an old one may double what it has.
+  // A new string, because reserve() may double the capacity of an existing one.
   std::string larger;
   larger.reserve(std::min(most, std::max(2 * text.size(), text.size() + more)));
   text.swap(larger.append(text));
 }
 
-/// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
-/// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
+/// Whether an unread body can be drained after an early response. With Expect, it is unknown whether the client still
+/// sends it (RFC 9110, 10.1.1).
 bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
   Framing framing;
   return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
          !incoming.request.headers.has("Expect");
 }
 
-/// What a client is told that sends more than it may before anybody trusts it.
+/// The error for an untrusted client that exceeds its byte budget.
 std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
@@ -216,7 +214,7 @@ std::optional<Connection::Arrival> BodyReader::go_on(const RefuseHead& refuse_he
   if (next_ == Next::body) return read_left(incoming_.request.body.size() + left_, incoming_.request.body);
   const std::optional<Arrival> arrival = read_chunks();
   if (!arrival) return std::nullopt;
-  // What they hold beyond their size would be held for as long as the journal has the request.
+  // The journal keeps these strings, so it would keep their spare capacity too.
   incoming_.raw_body.shrink_to_fit();
   incoming_.request.body.shrink_to_fit();
   incoming_.is_body_unread = bool(incoming_.body_too_large);
@@ -229,7 +227,7 @@ std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_he
   incoming_.malformed = request_reader::framing_of(incoming_, framing);
   if (incoming_.malformed) return Arrival::arrived;
   const bool has_body = framing.chunked || framing.length > 0;
-  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
+  // Only if requested and the body has not begun: an unsolicited 100 breaks clients.
   incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
                               incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
   if (refuse_head) incoming_.refused = refuse_head(incoming_);
@@ -246,7 +244,7 @@ std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_he
 }
 
 std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
-  // Memory is taken as the bytes arrive, and not when the client announces them.
+  // Allocates as bytes arrive, not when the client announces them.
   constexpr std::size_t step = std::size_t{64} << 10;
   while (left_ > 0) {
     if (piece_ == 0) {

@@ -1,4 +1,4 @@
-// The status line, reason phrases, header fields of framing and their order.
+// The status line, reason phrases, and the order of framing header fields.
 
 #include "response.hpp"
 
@@ -67,7 +67,7 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
   const auto field = [&](std::string_view name, std::string_view value) {
     head.append(name).append(": ").append(value).append("\r\n");
   };
-  // A scripted header takes the place of ours: a test may need a wrong one.
+  // A scripted header replaces the default: a test may need a wrong one.
   if (!content_type.empty() && !headers.has("Content-Type")) field("Content-Type", content_type);
   if (framing == BodyFraming::chunked && !headers.has("Transfer-Encoding")) field("Transfer-Encoding", "chunked");
   if (framing == BodyFraming::content_length && !headers.has("Content-Length"))

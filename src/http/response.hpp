@@ -9,13 +9,13 @@
 
 namespace mock_gateway::detail {
 
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
+/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
 std::string_view reason_phrase(int status);
 
-/// How the body of an answer is delimited (RFC 9112, 6.3). `none`: its status has no body, and no Content-Length.
+/// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
 enum class BodyFraming { content_length, chunked, until_close, none };
 
-/// The status line and the headers, through the blank line.
+/// The status line and header fields, including the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 

@@ -1,4 +1,4 @@
-// Listening and "cannot listen on …"; stopping, and naming what it waits for; connections that find no descriptor or
+// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
 // thread.
 
 #include "server.hpp"
@@ -30,9 +30,9 @@
 
 namespace mock_gateway::detail {
 
-/// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
-/// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
-/// ones declare; hence all of them, and no `override`.
+/// Passes a request's head to cpp-httplib. The answer it writes is discarded, except its status, which tells whether
+/// the head is valid. Newer versions of the base class have more pure functions than older ones: hence all of them,
+/// without `override`.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -61,7 +61,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// The status of the line that was written; 0 when none was.
+  /// The status that was written; 0 if none.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -78,13 +78,13 @@ class CheckedHead final : public httplib::Stream {
 
 namespace servers {
 
-/// How many descriptors are kept.
+/// How many descriptors are reserved.
 std::atomic<std::size_t>& kept_descriptors() {
   static std::atomic<std::size_t> count{0};
   return count;
 }
 
-/// Whether this descriptor is one of those that are kept: the system gives the lowest number that is free.
+/// Whether this descriptor is in the reserved range. The system assigns the lowest free number.
 bool is_kept(int descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
@@ -92,8 +92,8 @@ bool is_kept(int descriptor) {
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
 
-/// The tables that cpp-httplib keeps in static variables, and makes with its first request. A gateway that is made as
-/// the program ends, by the destructor of a static variable, comes after them.
+/// Tracks the static tables that cpp-httplib creates with its first request. A gateway in the destructor of a static
+/// variable may run after they are destroyed.
 class Tables {
  public:
   ~Tables() { gone() = true; }
@@ -110,7 +110,7 @@ class Server::Impl final : public httplib::Server {
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
     set_socket_options([this](socket_t listener) {
-      // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
+      // Instead of cpp-httplib's SO_REUSEPORT, with which two gateways could share a port unnoticed.
       const int on = 1;
       setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
       sockets::adopt(listener);
@@ -151,7 +151,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void accept_again() {
-    // The port is open as long as its accepting thread is at a connection: whoever closes it waits for that thread.
+    // The accepting thread cannot be waited for here, so the port is still open.
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
@@ -172,7 +172,7 @@ class Server::Impl final : public httplib::Server {
       if (std::exchange(stopped_, true)) return;
       accepting = std::move(acceptor_);
     }
-    // First, so that no thread whose connection ends lies down to wait for the next.
+    // First, so that threads whose connections end do not wait for another job.
     workers_.retire();
     std::vector<std::shared_ptr<StopLine>> lines;
     {
@@ -192,10 +192,10 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
-  /// For so many, a second thread that waits brings nothing: each would lie down between two requests.
+  /// Connections per reactor below which another one does not help: its thread would sleep between requests.
   static constexpr std::size_t connections_of_one = 4;
 
-  /// What cpp-httplib says of a head; never of the empty one.
+  /// cpp-httplib's cached verdict on a head; never of an empty one.
   struct Verdict {
     std::string head;
     int status = 400;
@@ -204,7 +204,7 @@ class Server::Impl final : public httplib::Server {
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
-    // With room for bursts; cpp-httplib's own is 5 in some versions.
+    // cpp-httplib's own backlog is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
@@ -227,7 +227,7 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Has an accepted connection served on a thread, or turned away.
+  /// Serves an accepted connection on a thread, or turns it away.
   void take(int socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
@@ -237,7 +237,7 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns why the connection cannot be served; nothing when it is.
+  /// Returns why the connection cannot be served, or nothing.
   std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
@@ -260,7 +260,7 @@ class Server::Impl final : public httplib::Server {
     });
   }
 
-  /// One that somebody leads: where it can be, the least busy. Null when the system gives no thread.
+  /// A reactor with a leader, preferably the least busy. Null if the system gives no thread.
   Reactor* attended() {
     Reactor& least = least_busy();
     if (least.attend()) return &least;
@@ -269,8 +269,8 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
-  /// have as many as one thread is good for. Called on the accepting thread.
+  /// The reactor with the fewest connections. Creates another one if all are busy: at most one per processor, and four.
+  /// Called on the accepting thread.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -288,11 +288,10 @@ class Server::Impl final : public httplib::Server {
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
 
-  /// Has a connection that cannot be served answered, and closes it: later, but on this thread, where others wait for
-  /// it.
+  /// Queues a connection that cannot be served for its answer, on this thread, which must not block for it.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
-    // What has come is read. Of an answer, the system takes all at once, and says so.
+    // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
     for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
       *limit = Duration{0};
     limits.write_timeout = std::chrono::milliseconds{1};
@@ -307,7 +306,7 @@ class Server::Impl final : public httplib::Server {
     }
     try {
       turned_away_.add(std::move(connection), why);
-    } catch (const std::bad_alloc&) {  // it is closed without an answer
+    } catch (const std::bad_alloc&) {  // closed without an answer
     }
   }
 
@@ -321,7 +320,7 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null where the server stops, or has no memory for it: then the connection is closed.
+  /// Null if the server stops or is out of memory; then the connection is closed.
   std::unique_ptr<Connection> open(int socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
@@ -336,7 +335,7 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection goes on.
+  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;
@@ -345,8 +344,8 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 when cpp-httplib takes the head, else the status with which it refuses it. That follows from the head alone, and
-  /// most clients send few: what it said of the last of them is kept.
+  /// 0 if cpp-httplib accepts the head, else its error status. Verdicts are cached, because they depend only on the
+  /// head and most clients send few different ones.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -361,15 +360,15 @@ class Server::Impl final : public httplib::Server {
   }
 
   int refusal_anew(std::string_view head) {
-    if (servers::Tables::gone()) return 0;  // what is ours to refuse was refused
+    if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
-    static const servers::Tables tables;  // made after them, and so gone before them
+    static const servers::Tables tables;  // constructed after them, so destroyed before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
-  // process_request takes the addresses since 0.18.0; which of these two compiles tells.
+  // process_request takes addresses since 0.18.0; SFINAE selects the overload.
   template <class Self>
   auto process(Self& self, httplib::Stream& stream, bool& closed, int)
       -> decltype(self.process_request(stream, std::string(), 0, std::string(), 0, false, closed, nullptr)) {
@@ -393,8 +392,8 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held as long as a stop lasts, so that a second one returns no earlier. A stop waits for functions of the test: they
-  // may open and close the port meanwhile, which therefore takes another mutex.
+  // Held during a stop, so that a second one returns no earlier. A stop waits for test functions, which may open and
+  // close the port; these use another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
@@ -404,10 +403,10 @@ class Server::Impl final : public httplib::Server {
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; keeps the port while it is closed
+  int reserved_ = -1;     // likewise; holds the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
-  std::vector<std::unique_ptr<Reactor>> reactors_;  // the accepting thread's, until it has ended
+  std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended
   TurnedAway turned_away_{
       [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.

@@ -1,4 +1,4 @@
-// Every call to the system: options, FIN, RST, backlog, poll; why a port cannot be had (`why_not_listen`).
+// All system calls for sockets: options, FIN, RST, backlog, poll; why a port is unavailable (`why_not_listen`).
 
 #include "sockets.hpp"
 
@@ -52,7 +52,7 @@ Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
   if (result >= 0) return Transfer::done;
   if (errno == EAGAIN || errno == EWOULDBLOCK) return Transfer::would_block;
-  // After a FIN, Linux says EPIPE in both directions.
+  // After a FIN, Linux reports EPIPE in both directions.
   return errno == ECONNRESET ? Transfer::reset : Transfer::failed;
 }
 
@@ -73,8 +73,7 @@ Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago the bytes that came with a message reached this system, by the system's clock; nothing where that is
-/// not known.
+/// How long ago a message's bytes reached this system, by the system clock; empty if unknown.
 std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
@@ -83,7 +82,7 @@ std::optional<Duration> age_of(msghdr& message) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
-    // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
+    // The clock was probably set; bytes do not stay here that long.
     if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
     return age;
   }
@@ -112,13 +111,13 @@ Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, s
   return outcome_of(result, bytes);
 }
 
-/// poll(2) with a time as exact as the system has.
+/// poll(2) with the best resolution of the system.
 int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
-    // Linux may end a wait late by a thousandth of it, up to 100 ms, and on an idle processor always does: by so much
-    // the wait is asked to be shorter. Where it then ends early, the caller looks again.
+    // Linux may end a wait late by 0.1%, at most 100 ms, and does so on an idle processor. The timeout is reduced by
+    // that; if it ends early, the caller looks again.
     constexpr Duration::rep most_slack = 100'000'000;
     auto nanoseconds = std::max(Duration{0}, *timeout).count();
     nanoseconds -= std::min(nanoseconds / 1001, most_slack);
@@ -144,7 +143,7 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
   const nfds_t count = wake < 0 ? 1 : 2;
   const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
-  if (ready <= 0) return readiness;  // time is up, or a signal: the caller looks again
+  if (ready <= 0) return readiness;  // timeout or signal: the caller looks again
   const short events = watched[0].revents;
   readiness.disconnected = (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   readiness.peer_closed = (events & peer_closed_event) != 0;
@@ -206,7 +205,7 @@ std::size_t unsent(int socket) {
 }
 
 #ifdef INET_DIAG_NOCOOKIE
-/// The two ends of a connection as the peer's socket has them; false for what is no connection of the internet.
+/// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
 bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
@@ -233,7 +232,7 @@ bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   return true;
 }
 
-/// A count of bytes in the tcp_info that the kernel fills in. The C library's own tcp_info ends before it.
+/// Offsets of byte counts in the kernel's tcp_info. The C library's tcp_info ends before them.
 enum class ByteCount : std::size_t { acknowledged = 120, received = 128 };
 
 std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, ByteCount count) {
@@ -243,7 +242,7 @@ std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, Byte
   return bytes;
 }
 
-/// How many bytes have been handed to the system for an accepted connection.
+/// Bytes ever passed to the system on an accepted connection.
 std::optional<std::uint64_t> handed_over(int socket) {
   char info[512];
   socklen_t size = sizeof info;
@@ -253,11 +252,11 @@ std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-/// What the system knows of the socket at the other end of a connection.
+/// What the system knows about the peer's socket.
 struct OtherEnd {
-  /// What has arrived there and was not read by its program.
+  /// Bytes received but not read by the peer's program.
   std::size_t unread = 0;
-  /// What has ever arrived there.
+  /// Bytes ever received.
   std::optional<std::uint64_t> received = {};
 };
 
@@ -278,7 +277,7 @@ std::optional<OtherEnd> other_end(int socket) {
   if (system < 0) return std::nullopt;
   char answer[2048];
   ssize_t size = -1;
-  // The kernel answers before send returns.
+  // The kernel answers before send() returns.
   if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
     size = ::recv(system, answer, sizeof answer, MSG_DONTWAIT);
   ::close(system);
@@ -287,7 +286,7 @@ std::optional<OtherEnd> other_end(int socket) {
   constexpr std::size_t attributes = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof found);
   if (size < static_cast<ssize_t>(attributes)) return std::nullopt;
   std::memcpy(&head, answer, sizeof head);
-  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
+  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket on this machine
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
   OtherEnd end;
   end.unread = found.idiag_rqueue;
@@ -302,7 +301,7 @@ std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-/// Whether all that was handed over has arrived there; nothing where the system does not count.
+/// Whether the peer has received all sent bytes; empty if the system does not count them.
 std::optional<bool> has_all(const OtherEnd& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
@@ -312,7 +311,7 @@ std::optional<bool> has_all(const OtherEnd& end, int socket) {
 std::optional<bool> was_read_by_peer(int socket) {
   const std::optional<OtherEnd> end = other_end(socket);
   if (!end) return std::nullopt;
-  // An empty queue may be one to which nothing has come yet.
+  // The queue may be empty because nothing has arrived yet.
   return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
 }
 
@@ -360,14 +359,14 @@ void send_reset(int socket) {
 }
 
 void stop_buffer_growth(int socket) {
-  // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
+  // A smaller buffer would drop bytes already offered, and the peer would retransmit them late.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
 void stamp_arrivals(int listener) {
 #ifdef SO_TIMESTAMPNS
-  // A connection has the option from its listener: what arrives before it is accepted is stamped too.
+  // Connections inherit the option, so bytes that arrive before accept() are stamped too.
   const int on = 1;
   ::setsockopt(listener, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 #else
@@ -394,7 +393,7 @@ Acceptance accept(int listener, int& socket) {
     case EBADF:
     case EINVAL:
     case ENOTSOCK: return Acceptance::failed;
-    default: return Acceptance::nobody_waits;  // or its connection broke before it was accepted
+    default: return Acceptance::nobody_waits;  // or the connection broke before accept()
   }
 }
 
@@ -435,7 +434,7 @@ int reserve(const std::string& host, int port) {
     const int on = 1;
     ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
-      // Sharing is for the connections that are still open. A listener could share the address too.
+      // SO_REUSEADDR is for connections that are still open. Left on, a listener could share the address.
       const int off = 0;
       ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
       continue;
@@ -517,10 +516,10 @@ WakePair open_wake() {
 }
 
 void signal_wake(const WakePair& wake) {
-  const std::uint64_t once = 1;  // of a size that an eventfd wants, and a pipe takes
+  const std::uint64_t once = 1;  // the size that an eventfd requires; a pipe accepts it
   ssize_t result;
   do result = ::write(wake.writing, &once, sizeof once);
-  while (result < 0 && errno == EINTR);  // a full pipe is as readable as can be
+  while (result < 0 && errno == EINTR);  // a full pipe is readable already
 }
 
 void clear_wake(const WakePair& wake) {

@@ -8,34 +8,34 @@
 #include "../core/clock.hpp"
 
 namespace mock_gateway::detail {
-/// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
+/// All calls to the system's socket interface (POSIX). Ports to other systems reimplement them.
 namespace sockets {
 
-/// `reset`: the peer sent RST while its side was open. `failed`: any other way in which nothing more can pass.
+/// `reset`: the peer sent RST while its side was open. `failed`: any other error.
 enum class Transfer { done, would_block, reset, failed };
 
-/// Close-on-exec (a forked child that holds the descriptor defeats RST), no delay, no SIGPIPE.
+/// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
 void adopt(int socket);
-/// Sends what fits; `bytes` is what was taken.
+/// Sends without blocking. `bytes`: how many were accepted.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
-/// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
-/// this system; nothing where the system cannot tell, or stamp_arrivals was not called for the listener.
+/// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
+/// this system; empty if unknown, or without stamp_arrivals() on the listener.
 Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
-  bool ready = false;         // readable or writable, as asked
+  bool ready = false;         // readable or writable, as requested
   bool woken = false;         // the wake descriptor is readable
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
+/// Blocks until one of these is true or the timeout (empty: none). `wake`: a wake descriptor, or -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
-/// What of a socket somebody waits for. That its connection is gone is always told of.
+/// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
   bool bytes = true;
-  bool close = true;  // by the peer, of its side
+  bool close = true;  // FIN of the peer
   bool room = false;
 
   bool operator==(const Wanted& other) const {
@@ -46,85 +46,83 @@ struct Watched {
   int descriptor;
   Wanted wanted = {};
   bool is_ready = false;
-  bool hung_up = false;  // the peer has closed its side, or the connection is gone
+  bool hung_up = false;  // the peer closed its side, or the connection is gone
 };
-/// Blocks until one of these descriptors is ready, or its peer has gone, or the time is up; nothing: without end.
-/// May return before that.
+/// Blocks until a descriptor is ready, its peer has gone, or the timeout (empty: none). May return early.
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
-/// Whether the peer of a disconnected socket sent RST while its side was open. True once.
+/// Whether the peer of a disconnected socket sent RST while its side was open. Returns true only once.
 bool was_reset(int socket);
-/// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
+/// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes received that nobody has taken; 0 where the system cannot tell.
+/// Bytes received and not yet read; 0 if unknown.
 std::size_t received(int socket);
-/// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
+/// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
-/// How many of these are not known to have come to the peer's kernel. One that has just sent something delays its
-/// acknowledgement by 40 ms; Linux tells of a peer on the same machine and in the same network namespace before that.
+/// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
+/// same machine and network namespace, Linux reports arrival earlier.
 std::size_t under_way(int socket);
-/// How many of them have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
+/// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
-/// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
-/// cannot tell. Linux can of a peer on the same machine and in the same network namespace.
+/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux for a peer on the same machine
+/// and network namespace.
 std::optional<bool> was_read_by_peer(int socket);
-/// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
+/// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);
-/// Discards what has been received and not read: with unread bytes, close would send RST in place of FIN.
+/// Discards received bytes, because close() sends RST instead of FIN if any are unread.
 void discard_received(int socket);
 void close(int socket);
-/// Closes with RST (SO_LINGER 0, no shutdown before it). Where the system can send RST without closing, it is sent
-/// although a forked child holds a copy of the descriptor.
+/// Closes with RST (SO_LINGER 0, no shutdown before it). Where possible, sends RST even if a forked child holds a copy
+/// of the descriptor.
 void reset(int socket);
-/// Sends RST now where the system can; the descriptor stays valid, and is then to be closed by reset().
+/// Sends RST now, where the system can. The descriptor stays valid until reset() closes it.
 void send_reset(int socket);
 
-/// Keeps the system from buffering more than it has offered the peer so far.
+/// Stops the system from growing the receive buffer beyond the window already offered to the peer.
 void stop_buffer_growth(int socket);
 
-/// Lets receive() tell the age of what it receives, on every connection that the listener accepts from now on.
+/// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(int listener);
-/// Listens on with room for bursts of connections.
+/// Enlarges the backlog of a listener for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
   accepted,
   nobody_waits,
-  /// This process has no descriptor left.
+  /// The process has no descriptor left.
   no_descriptor,
-  /// The system has none left, or no memory: it may later.
+  /// The system is out of descriptors or memory, perhaps temporarily.
   exhausted,
-  /// The listener is of no use any more.
+  /// The listener is unusable.
   failed,
 };
-/// Takes the next connection of a listener that never_block was called for.
+/// Accepts a connection. The listener must be non-blocking (never_block).
 Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
-/// A descriptor more for the same thing; -1 when there is none.
+/// Duplicates a descriptor; -1 on failure.
 int duplicate(int descriptor);
-/// Lets the process have descriptors up to about this number without a pause. Linux enlarges its table by halting all
-/// other users of it for as long as an RCU grace period takes, tens of milliseconds; those who need no more
-/// descriptors than it has meanwhile are not halted.
+/// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
+/// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// How many descriptors this process may have; nothing: without a limit, or unknown.
+/// The process's descriptor limit; empty if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
-/// Why the calling thread's last call failed, in the system's words.
+/// The system's message for the calling thread's last error.
 std::string last_error();
-/// Takes an address without listening on it: connections to it are refused, and nobody else can listen there. -1 when
-/// it cannot be had.
+/// Binds an address without listening: connections are refused, and no other socket can listen there. Returns -1 on
+/// failure.
 int reserve(const std::string& host, int port);
-/// Closes a reserved address. Others can listen there although a forked child holds a copy of the descriptor: as far as
-/// the system allows, which is for those that set SO_REUSEADDR.
+/// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
+/// use the address.
 void give_up_reserved(int reserved);
-/// Closes a listener. It ends although a forked child holds a copy of the descriptor, which would otherwise go on
-/// accepting connections that nobody serves.
+/// Closes a listener, even if a forked child holds a copy of the descriptor. The copy would otherwise keep accepting
+/// connections without a server.
 void stop_listening(int listener);
-/// Listens on a reserved address. False when the system refuses.
+/// Listens on a reserved address. Returns false on failure.
 bool listen_on_reserved(int reserved);
-/// Why nobody can listen there, in words; nothing when one can.
+/// Why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
-/// A descriptor that one thread polls and others make readable; where the system can, both are the same one.
+/// A descriptor to poll and one to signal it; the same descriptor where the system can.
 struct WakePair {
   int reading = -1;
   int writing = -1;

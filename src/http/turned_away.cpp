@@ -1,5 +1,5 @@
-// Connections that cannot be served: how many are looked after, how long they have for their request and for reading
-// their answer.
+// Connections that cannot be served: how many are kept, and their timeouts for sending a request and reading the
+// answer.
 
 #include "turned_away.hpp"
 
@@ -13,7 +13,7 @@ namespace mock_gateway::detail {
 namespace turned_away {
 
 inline constexpr std::size_t most_guests = 8;
-/// After so long without another one, the patience is what it was.
+/// After this time without another connection, the patience is reset.
 inline constexpr Duration quiet = std::chrono::seconds{1};
 
 }  // namespace turned_away

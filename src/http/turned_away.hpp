@@ -13,38 +13,36 @@
 
 namespace mock_gateway::detail {
 
-/// Connections that cannot be served, from their acceptance to their end. Each is answered when its request has come,
-/// or when it has had time to send one. Nobody waits for that: the accepting thread, which alone uses this, attends to
-/// them between two acceptances.
+/// Connections that cannot be served, until they are closed. Each is answered when its request is complete or overdue.
+/// Only the accepting thread uses this, between two accepts, and never blocks for them.
 class TurnedAway {
  public:
-  /// Reads what has come of a request, without waiting for more, and answers it. Throws nothing.
+  /// Reads the available part of a request without waiting, and answers it. Throws nothing.
   using Answer = std::function<void(Connection& connection, const std::string& why)>;
 
   explicit TurnedAway(Answer answer) : answer_(std::move(answer)) {}
 
-  /// Takes one over. Where eight are here already, the first of them is answered and closed at once. Throws
-  /// std::bad_alloc.
+  /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
   bool empty() const { return guests_.empty(); }
-  /// Answers those whose request is whole or late. Closes those that have had their answer, when they have closed their
-  /// side or time is up.
+  /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
+  /// or time is up.
   void attend();
-  /// Closes one that has its answer. False when there is none.
+  /// Closes one answered connection. Returns false without one.
   bool close_answered();
-  /// Closes all; those that have no answer get one before.
+  /// Answers those without an answer, then closes all.
   void close_all();
 
-  /// The descriptors that tell whether there is something to attend to.
+  /// Adds the descriptors to poll.
   void watch(std::vector<sockets::Watched>& descriptors) const;
-  /// In what time the next one is late.
+  /// Time until the next connection is overdue.
   Duration due() const;
 
  private:
   struct Guest {
     std::unique_ptr<Connection> connection;
     std::string why;
-    std::chrono::steady_clock::time_point since;  // it came, or was answered
+    std::chrono::steady_clock::time_point since;  // when it was added or answered
     bool answered = false;
   };
 
@@ -56,8 +54,8 @@ class TurnedAway {
   const Answer answer_;
   std::deque<Guest> guests_;
   std::chrono::steady_clock::time_point last_came_{};
-  // For a request. Each client that says nothing halves it, so that many of them take no time from others; one that
-  // speaks makes it longer again.
+  // Time for a request. Each silent client halves it, so that many of them do not delay others. Each complete request
+  // raises it again.
   Duration patience_ = longest_patience;
 };
 

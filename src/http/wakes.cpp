@@ -41,7 +41,7 @@ void StopLine::stop() {
 
 bool StopLine::waits_for_client() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has taken what came has ended its wait before.
+  // In this order: a thread that has received bytes has ended its wait before.
   return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
 }
 

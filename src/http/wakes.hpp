@@ -1,4 +1,4 @@
-// What ends the waits of a connection from other threads: its waker, and the stop of the gateway.
+// Ends the waits of a connection from other threads: its waker, and the stop of the gateway.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace mock_gateway::detail {
 
-/// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
-/// descriptor is made when such a thread first needs it: on the real clock it never does.
+/// Wakes a connection: its thread if that is blocked in poll(), and the wake set by tell(). The descriptor is created
+/// on first use; with the real clock it is never needed.
 class DescriptorWake final : public Wake {
  public:
-  /// Wakes that too from now on; null: nothing more.
+  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell(Wake* other);
   ~DescriptorWake() override;
   void wake() noexcept override;
-  /// The descriptor to poll. Only for the connection's own thread.
+  /// The descriptor to poll. Only for the thread that serves the connection.
   int prepare();
   bool is_prepared();
   void clear();
@@ -29,21 +29,21 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
-/// at once, and none of them has to wait for the others.
+/// Stops a connection's waits and transfers from any thread. It outlives the connection, so hundreds can be stopped at
+/// once without waiting for each other.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// Whether the connection's thread waits for its client, and nothing has come that would wake it.
+  /// Whether the connection's thread waits for its client, with no received bytes pending.
   bool waits_for_client();
-  /// Notes that it waits from now on, or no more.
+  /// Notes whether the thread waits.
   void set_waiting(bool waiting) { waiting_ = waiting; }
-  /// is_stopped() for work that cannot wait on the descriptor.
+  /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
-  /// The descriptor is about to be closed, and may soon be somebody else's.
+  /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut();
 
  private:

@@ -1,4 +1,4 @@
-// A thread for each job; how long an idle one stays; in the header the stack that it has at least.
+// A thread pool with one thread per job; the lifetime of idle threads. The minimal stack size is in the header.
 
 #include "workers.hpp"
 
@@ -32,7 +32,7 @@ void StackedThread::start(std::function<void()> job) {
   const int error = ::pthread_create(&thread_, &attributes, &workers::run_job, owned.get());
   ::pthread_attr_destroy(&attributes);
   require(error);
-  static_cast<void>(owned.release());  // the thread has it
+  static_cast<void>(owned.release());  // owned by the thread
 }
 
 void StackedThread::join() { ::pthread_join(thread_, nullptr); }
@@ -85,7 +85,7 @@ void Workers::work(Threads::iterator self) {
     jobs_.pop_front();
     lock.unlock();
     job();
-    job = nullptr;  // what it holds is given back before the thread waits, and without the lock
+    job = nullptr;  // destroys the job before the wait and without the lock
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);

@@ -13,8 +13,8 @@
 
 namespace mock_gateway::detail {
 
-/// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
-/// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
+/// A thread with at least 2 MiB of stack, enough for a client's JSON nested 512 deep. Some systems default to less
+/// (musl: 128 KiB); a larger default stays.
 class StackedThread {
  public:
   static constexpr std::size_t least_stack = std::size_t{2} << 20;
@@ -23,7 +23,7 @@ class StackedThread {
   StackedThread(const StackedThread&) = delete;
   StackedThread& operator=(const StackedThread&) = delete;
 
-  /// Throws std::system_error when the system gives no thread. join() must follow.
+  /// Throws std::system_error if the system gives no thread. join() must follow.
   void start(std::function<void()> job);
   void join();
 
@@ -31,7 +31,7 @@ class StackedThread {
   ::pthread_t thread_{};
 };
 
-/// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
+/// A pool that never queues a job behind another: it grows on demand, and threads idle for 1 s end.
 class Workers {
  public:
   Workers() = default;
@@ -39,21 +39,20 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when the system gives no thread: then the job will not run. It never waits for another to end. What the job
-  /// holds is destroyed when it is done.
+  /// Runs the job on its own thread; never waits for another job. Returns false if the system gives no thread. The job
+  /// is destroyed when it is done.
   bool run(std::function<void()> job);
-  /// Whether the caller is one of these threads.
+  /// Whether the calling thread belongs to this pool.
   bool is_current() const { return current() == this; }
-  /// From now on no thread waits for another job: each ends with the one that it is at.
+  /// Ends each thread after its current job.
   void retire();
-  /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
-  /// real time.
+  /// Calls retire() and waits for all jobs and threads, calling `still_waiting` every `patience` of real time.
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
   using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
-  /// Whose thread this is.
+  /// The pool of the calling thread.
   static const Workers*& current();
 
   std::mutex mutex_;
@@ -61,7 +60,7 @@ class Workers {
   std::condition_variable all_gone_;
   std::deque<std::function<void()>> jobs_;
   Threads threads_;
-  Threads retired_;  // finished, to be joined by whoever comes by
+  Threads retired_;  // finished threads, joined by the next caller
   std::size_t idle_ = 0;
   bool ending_ = false;
 };

@@ -1,4 +1,4 @@
-// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+// The text of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
 
 #include "chat_fields.hpp"
 
@@ -55,7 +55,7 @@ void fail_type(const Path& path, const std::string& expected, const Json& actual
 
 void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
+  if (actual.is_string() || actual.is_number()) {  // only the value, because the type is valid
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
   }
@@ -103,7 +103,7 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
   if (value.is_number_float()) {
     const double real = value.get<double>();
     if (std::trunc(real) != real) fail_type(path, "an integer", value);
-    below = real <= -two_to_63;  // also what -2^63 - 1, too large for an integer, is rounded to
+    below = real <= -two_to_63;  // also the rounded value of -2^63 - 1, which is too small
     above = real >= two_to_63;
     if (!below && !above) number = static_cast<std::int64_t>(real);
   } else if (value.is_number_unsigned()) {

@@ -8,13 +8,12 @@
 
 #include "../core/json.hpp"
 
-// What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
-// came.
+// Checks values of a body. Throws RequestError with the path, the expected and the actual value.
 
 namespace mock_gateway::detail {
 namespace chat_fields {
 
-/// The place of a value in the body; spelled out only when an error names it.
+/// The path of a value in the body. Formatted only for errors.
 class Path {
  public:
   explicit Path(std::string_view name) : name_(name) {}
@@ -26,7 +25,7 @@ class Path {
 
  private:
   const Path* parent_ = nullptr;
-  std::string_view name_;  // empty: an element
+  std::string_view name_;  // empty for elements
   std::size_t index_ = 0;
 };
 /// "a string (\"hot\")", for the "got" of a message.
@@ -47,9 +46,9 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
 const Json::object_t& require_object(const Json& value, const Path& path);
 const Json::array_t& require_array(const Json& value, const Path& path);
 
-/// The member, or null without it. Not Json::find, which for a string_view would make a string.
+/// The member, or null. Json::find would create a string for a string_view.
 const Json* member(const Json::object_t& object, std::string_view name);
-/// The member, or RequestError.
+/// The member; throws RequestError if it is missing.
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields

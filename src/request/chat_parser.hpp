@@ -1,4 +1,4 @@
-// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
+// Parses chat requests within limits; implemented in `chat_request.cpp`. The maximum of `n` is an option.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 namespace mock_gateway::detail {
 
 struct ChatLimits {
-  /// Largest `n` accepted.
+  /// The maximum of `n`.
   std::int64_t max_n = 128;
-  /// Whose requests they are: what the profile's service documents is no finding.
+  /// The profile. Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
 };
 
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+/// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
 }  // namespace mock_gateway::detail

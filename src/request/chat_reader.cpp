@@ -1,5 +1,4 @@
-// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
-// fields.
+// All fields of a body: order, allowed values, unknown fields and hints about them, findings about fields.
 
 #include "chat_reader.hpp"
 
@@ -36,7 +35,7 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "logprobs",
                                                                           "top_logprobs"};
 
-/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
+/// The maximum number of findings, for requests with thousands of unknown fields or duplicate keys.
 inline constexpr std::size_t max_findings = 100;
 
 void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
@@ -148,7 +147,7 @@ void Reader::read_what_fits() {
     try {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
-      fields_[field] = nullptr;  // as if it were absent
+      fields_[field] = nullptr;  // as if absent
     }
   }
 }
@@ -183,7 +182,7 @@ void Reader::read_field(Field field, const Json& value) {
 
 void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
-    // OpenAI's own words.
+    // OpenAI's text.
     throw RequestError{failure(400, "invalid_parameter_combination",
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};

@@ -16,7 +16,7 @@
 namespace mock_gateway::detail {
 namespace chat_fields {
 
-/// The documented fields and the extensions, in the order in which they are checked.
+/// The documented fields and extensions, in the order of checking.
 enum Field : std::size_t {
   model,
   messages,
@@ -40,7 +40,7 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
-/// Reads one body into one request.
+/// Reads a body into a request.
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
@@ -55,12 +55,12 @@ class Reader {
   void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
   void collect(const Json::object_t& body);
   void unknown_field(const std::string& path, std::string_view name);
-  /// Whether a field without effect is taken, and no finding: the profile's service documents it.
+  /// Whether a field without effect is accepted without a finding, because the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
-  /// Whether a field of the gateway's documentation is taken for unknown: the profile's service does not document it.
+  /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
   void read_all();
-  /// Reads as read_all does, and leaves out what has the wrong shape.
+  /// Like read_all(), but skips fields of the wrong type.
   void read_what_fits();
 
   void read_messages(const Json& value, const Path& path);
@@ -68,7 +68,7 @@ class Reader {
   void take_message(const Json& value);
   void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may go without content.
+  /// Whether a message may have no content.
   bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
@@ -82,21 +82,21 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member unless it is null and null counts as absent.
+  /// The member; null if it is missing, or null where null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
-  /// What takes a message that is refused because this switch of the acceptance is off.
+  /// A hint on how to accept a message that this disabled switch of the acceptance refuses.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
-  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
+  /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// The name in an object that names one of the request's tools.
+  /// The name of a tool of this request, from an object with its name.
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
-  /// Whether each tool call is answered, and each tool message an answer.
+  /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
   void add_finding(const finding_kinds::Kind& kind, std::string message) const;
-  /// Notes what the request has of an extension that the profile's service does not document.
+  /// Records the use of an extension that the profile's service does not document.
   void note_extension(Extension extension, const std::string& place) const;
 
   const Acceptance acceptance_;

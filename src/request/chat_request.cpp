@@ -1,5 +1,5 @@
-// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
-// empty or broken body.
+// The parsed chat request: texts of its enums, the 400 of an empty or invalid body. Fields and their defaults are in
+// the header.
 
 #include "chat_request.hpp"
 

@@ -15,33 +15,33 @@ namespace mock_gateway {
 
 namespace wire {
 
-/// A tool call that an assistant made.
+/// A tool call by an assistant.
 struct ToolCall {
   std::string id;
   std::string name;
-  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
+  /// JSON text as sent, perhaps invalid. For a custom tool, any text: its input.
   std::string arguments;
-  /// Whether it is the call of a custom tool.
+  /// Whether it calls a custom tool.
   bool custom = false;
 
-  /// The arguments parsed; null when they are not JSON.
+  /// The parsed arguments; null if they are not JSON.
   Json json() const;
 };
 
 /// An element of `messages`.
 struct Message {
-  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
+  /// `system`, `user` or `assistant`; also `tool` and `developer` if accepted.
   std::string role;
   /// The content as sent: a string, an array of parts, or null.
   Json content;
-  /// The name of its author; empty unless sent.
+  /// The author's name, or empty.
   std::string name;
-  /// The calls that an assistant made.
+  /// The tool calls of an assistant.
   std::vector<ToolCall> tool_calls;
-  /// The id of the call whose result a message of role tool is; empty for other roles.
+  /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
 
-  /// The content as one string: itself, or its text parts joined; empty for null.
+  /// The content as a string: itself, or its joined text parts; empty for null.
   std::string text() const;
 };
 
@@ -49,45 +49,45 @@ struct Message {
 struct Tool {
   std::string name;
   std::string description;
-  /// JSON Schema of the arguments; null when not given, and of a custom tool.
+  /// JSON Schema of the arguments; null if absent, and for custom tools.
   Json parameters;
-  /// False unless sent.
+  /// Default: false.
   bool strict = false;
-  /// Whether its type is `custom`, where that is accepted: its input is text.
+  /// Whether its type is `custom`, if accepted. Its input is text.
   bool custom = false;
 };
 
-/// Whether the model may call tools, or must: `tool_choice`.
+/// `tool_choice`: whether the model may or must call tools.
 struct ToolChoice {
   enum class Mode {
-    /// It calls none.
+    /// No calls.
     none,
-    /// `auto`: it may call any.
+    /// `auto`: any calls.
     automatic,
-    /// It must call one.
+    /// At least one call.
     required,
-    /// It must call the one named.
+    /// A call of the named tool.
     named,
   };
   Mode mode = Mode::none;
-  /// The function or the custom tool, in mode `named`.
+  /// In mode `named`: the function or custom tool.
   std::string name;
-  /// The tools that it may call, in the modes `automatic` and `required`; empty: any.
+  /// In the modes `automatic` and `required`: the allowed tools; empty for all.
   std::vector<std::string> allowed;
 };
 
 std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
-/// What the answer's text must be: `response_format`.
+/// `response_format`: the required form of the answer's text.
 struct ResponseFormat {
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
-  /// The schema's name; empty for the other kinds.
+  /// For json_schema, the schema's name; otherwise empty.
   std::string name;
-  /// The JSON Schema; null for the other kinds, and where none was sent.
+  /// For json_schema, the schema if sent; otherwise null.
   Json schema;
-  /// False unless sent.
+  /// Default: false.
   bool strict = false;
 };
 
@@ -96,8 +96,8 @@ std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 
 }  // namespace wire
 
-/// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
-/// as sent, unknown fields included.
+/// The parsed body of POST /v1/chat/completions. Absent optional fields are empty. `body` has everything as sent,
+/// including unknown fields.
 struct ChatRequest {
   std::string model;
   std::vector<wire::Message> messages;
@@ -106,15 +106,15 @@ struct ChatRequest {
   bool include_usage = false;
   std::optional<double> temperature;
   std::optional<double> top_p;
-  /// Where it is accepted, `max_completion_tokens` too: `body` tells which of the two was sent.
+  /// Also `max_completion_tokens`, if accepted; `body` shows which of the two was sent.
   std::optional<std::int64_t> max_tokens;
   std::optional<double> presence_penalty;
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
-  /// One element where a string was sent; empty unless sent.
+  /// One element for a string; empty if absent.
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
-  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
+  /// The request's tool_choice. Default: `none` without tools, otherwise `automatic`.
   wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::optional<wire::ResponseFormat> response_format;
@@ -123,16 +123,16 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
-  /// The whole body as sent.
+  /// The complete body as sent.
   Json body;
-  /// The first 100 findings of this request alone.
+  /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
-  /// The text of the last message of role user; empty without one.
+  /// The text of the last message with role `user`, or empty.
   std::string last_user_text() const;
-  /// Whether the request offers a tool of that name.
+  /// Whether the request offers a tool with that name.
   bool has_tool(std::string_view name) const;
-  /// That tool; null when there is none.
+  /// The tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
 };
 

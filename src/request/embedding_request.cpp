@@ -1,4 +1,4 @@
-// What a request for embeddings may hold: its fields, how many inputs and dimensions; findings about unknown fields.
+// The fields of an embeddings request, the limits of inputs and dimensions; findings about unknown fields.
 
 #include "embedding_request.hpp"
 
@@ -19,9 +19,9 @@ using namespace chat_fields;
 
 inline constexpr std::array<std::string_view, 5> documented = {"model", "input", "encoding_format", "dimensions",
                                                                "user"};
-/// OpenAI's.
+/// OpenAI's limit.
 inline constexpr std::size_t most_inputs = 2048;
-/// Twice as many as the largest model of a service has.
+/// Twice the size of the largest known model.
 inline constexpr std::int64_t most_dimensions = 8192;
 inline constexpr std::int64_t largest_token = 0x7fffffff;
 inline constexpr const char* expected_input = "a string, an array of strings, or tokens";

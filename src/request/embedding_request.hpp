@@ -12,7 +12,7 @@
 
 namespace mock_gateway::detail {
 
-/// One text of a request, or its tokens.
+/// A text of a request, or its tokens.
 struct EmbeddingInput {
   std::optional<std::string> text;
   std::vector<std::int64_t> tokens;
@@ -27,7 +27,7 @@ struct EmbeddingRequest {
   std::vector<Finding> findings;
 };
 
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+/// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance);
 
 }  // namespace mock_gateway::detail
