@@ -1,4 +1,4 @@
-// The catalogue as a whole: what is in it, in which order, how a scenario is found, described and mounted.
+// The catalogue as a whole: its content and order, and how scenarios are found, described and mounted.
 
 #include <algorithm>
 #include <set>
@@ -17,7 +17,7 @@ using namespace mock_gateway;
 using test_support::Http;
 
 TEST_CASE("every scenario that was seen in the field is in the catalogue, found by where it bit") {
-  // Each with every reference that it has.
+  // Each issue with all its references.
   const std::vector<std::vector<std::string>> rows = {
       {"pydantic-ai#164"},
       {"xiaozhi-esp32-server#734"},

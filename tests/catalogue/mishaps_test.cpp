@@ -1,5 +1,5 @@
-// A session of mishaps: a careful client comes through it, each careless one is found in the turn that is meant for it,
-// and the gateway is afterwards as it was.
+// A session of mishaps: a careful client passes, each careless client fails in the turn made for it, and afterwards the
+// gateway is as before.
 
 #include <chrono>
 #include <cstddef>
@@ -28,7 +28,7 @@ using test_support::Response;
 
 using Kind = Verdict::Kind;
 
-/// What a client does wrong.
+/// The mistake of a client.
 enum class Habit {
   none,
   does_not_retry_500,
@@ -52,7 +52,7 @@ enum class Habit {
   keeps_half_an_event,
 };
 
-/// A client with one connection and one key. It waits on the gateway's clock, so that nobody waits for it.
+/// A client with one connection and one key. It waits on the gateway's clock, so that tests need no real waits.
 class SessionClient {
  public:
   SessionClient(const Gateway& gateway, ManualClock clock, bool streamed, Habit habit)
@@ -102,7 +102,7 @@ class SessionClient {
     outcome.error = true;
   }
 
-  /// A reply waits for its caller in vain.
+  /// Ends a stall: the caller waited for a reply in vain.
   void end_stall() {
     REQUIRE(clock_.wait_for_waits(1, std::chrono::seconds{10}));
     clock_.advance_to_next_event();
@@ -159,11 +159,11 @@ class SessionClient {
     }
   }
 
-  /// A call that its caller ends.
+  /// Ends a call that its caller abandons.
   void ended(const Mishap& mishap, ClientOutcome& outcome) {
     send();
     const bool is_cancelled = mishap.call() == Mishap::Call::cancelled;
-    // What is waited for has come, or the time of an abandoned call is over.
+    // The expected bytes have arrived, or the abandoned call has timed out.
     const auto read = connection_->receive_until(
         [&](std::string_view bytes) { return is_cancelled && pieces_in(bytes).size() >= mishap.cancel_after(); },
         is_cancelled ? std::chrono::milliseconds{10000}
@@ -200,10 +200,10 @@ class SessionClient {
   std::string last_text_;
   std::string half_;
   std::unique_ptr<RawConnection> connection_;
-  std::vector<std::unique_ptr<RawConnection>> left_;  // open, and nobody reads them
+  std::vector<std::unique_ptr<RawConnection>> left_;  // open connections that are not read
 };
 
-/// What is bad about a session: the names of turns with their verdict, and the codes of findings.
+/// Failures of a session: turns with their verdict, and codes of findings.
 struct Played {
   std::map<std::string, Kind> bad;
   std::string findings;  // each code once
@@ -339,7 +339,7 @@ TEST_CASE("a try that comes a second after the caller has left is found") {
       const auto second = std::async(std::launch::async, [&] {
         if (!tries_again) return;
         const Exchange first = gateway.journal().last();
-        // What the client was told is over.
+        // The announced wait is over.
         CHECK(test_support::eventually([&] { return clock.now() - first.received() >= 1s; }));
         static_cast<void>(http.chat());
       });
@@ -352,7 +352,7 @@ TEST_CASE("a try that comes a second after the caller has left is found") {
 
 TEST_CASE("a try is the caller's own until the caller has left, however late the call began") {
   struct Row {
-    int first;  // percent of the time until the caller leaves, after the turn began
+    int first;  // percent of the time from the turn's start until the caller leaves
     int second;
     bool is_right;
   };
@@ -441,7 +441,7 @@ TEST_CASE("the client's key is deleted when it is rotated, and stays when that t
   const auto status_with = [&gateway](const std::string& secret) {
     return Http(gateway.host(), gateway.port(), secret).chat().status;
   };
-  last.mount();  // the rotation is left out
+  last.mount();  // the rotation is excluded
   CHECK(last.api_key() == key);
   CHECK(status_with(key) == 200);
   (session.end() - 2)->mount();
@@ -464,7 +464,7 @@ TEST_CASE("a turn ends when the next one begins, and with the session") {
       const Mishaps session = mishaps(gateway);
       CHECK(gateway.keys().list().size() == keys + 1);
       key = session.begin()->api_key();
-      CHECK(asked_with(key).text() == "of the test");  // nothing is mounted
+      CHECK(asked_with(key).text() == "of the test");  // no stub is mounted
       for (const Mishap& mishap : session)
         if (mishap.name() == name) mishap.mount();
       CHECK(asked_with(key).raw.find("of the test") == std::string::npos);

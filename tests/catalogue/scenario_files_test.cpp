@@ -1,4 +1,4 @@
-// Catalogues of one's own: what scenarios in files do, how they judge, and what a folder is refused for.
+// A user's own catalogue: scenarios in files, how they judge, and errors in a folder.
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::ScriptFile;
 
-/// A scenario of which the rest is given: more keys of "scenario", with a comma before them, and of the script.
+/// A scenario file with additional keys of "scenario", which start with a comma, and additional keys of the script.
 inline std::string scenario_text(const std::string& name, const std::string& more, const std::string& script) {
   return R"({"mock_gateway": 1, "scenario": {"name": ")" + name +
          R"(", "description": "says it", "good_client": "hears it", "expected": "answer")" + more + "}, " + script +

@@ -1,4 +1,4 @@
-// Models and plain chat answers, as the SDK's own objects.
+// Models and plain chat replies, as the SDK's own objects.
 import assert from 'node:assert/strict';
 import {
   collect,

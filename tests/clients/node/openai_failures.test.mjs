@@ -1,4 +1,4 @@
-// Failures as the SDK's own exceptions, and what it retries by itself.
+// Failures as the SDK's own exceptions, and its automatic retries.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import OpenAI from 'openai';
@@ -23,7 +23,7 @@ import {
   user,
 } from './support.mjs';
 
-// The error that a call ends with, which must be of this class.
+// The error of a call, which must be of this class.
 async function failed(call, kind) {
   try {
     await call;
@@ -238,7 +238,7 @@ inEveryProfile('retries', (test) => {
   }
 });
 
-// What takes seconds is the same in every profile.
+// Slow tests: these are the same in every profile.
 describe('waiting', () => {
   for (const spec of [
     { status: 429, retry_after: '1s' },
@@ -249,7 +249,7 @@ describe('waiting', () => {
       const { messages } = await failing(gateway, spec);
       assert.equal(content(await ask(connect(gateway, { maxRetries: 2 }), { messages })), 'ok at attempt 2');
       const [first, second] = (await seen(gateway)).map(({ received }) => Date.parse(received));
-      assert.ok(second - first >= 990, `waited ${second - first} ms`); // a date has whole seconds
+      assert.ok(second - first >= 990, `waited ${second - first} ms`); // dates have a resolution of a second
     });
   }
 

@@ -1,4 +1,4 @@
-// Streamed answers: what the chunks join to, that they come one by one, and what a break looks like.
+// Streamed replies: the joined chunks, their arrival one by one, and broken streams.
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import {
@@ -16,7 +16,7 @@ import {
 
 const MANY_WORDS = 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.';
 
-// The words that arrived, and the error that ended them, if any.
+// The words that arrived, and the error at their end, if any.
 async function read(client, messages) {
   const words = [];
   try {

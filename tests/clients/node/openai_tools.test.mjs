@@ -1,4 +1,4 @@
-// Tool calls: plain, streamed, several at once, forced, and the SDK's own loop.
+// Tool calls: plain, streamed, parallel, forced, and in the SDK's own loop.
 import assert from 'node:assert/strict';
 import { zodFunction } from 'openai/helpers/zod';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const tools = [
   },
 ];
 
-// What a client makes of tool deltas: id and name from the first fragment, arguments joined.
+// A client's view of tool deltas: id and name from the first fragment, joined arguments.
 function streamedCalls(chunks) {
   const calls = [];
   for (const delta of chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []))) {

@@ -1,4 +1,4 @@
-// What the gateway's review says of SDKs as they come: in ordinary use, nothing.
+// The gateway's review of SDKs with their defaults: ordinary use has no findings.
 import assert from 'node:assert/strict';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateObject, generateText, stepCountIs, streamText, tool } from 'ai';

@@ -1,4 +1,4 @@
-"""Streams that break off: what was sent arrives, and the break is not mistaken for the end."""
+"""Broken streams: the text so far arrives, and the SDK does not mistake the break for the end."""
 
 import openai
 import pytest
@@ -7,7 +7,7 @@ from gateways import MODEL, breaking, retry_counts, seen
 
 
 def read(client, messages, **parameters):
-    """The words that arrived, and the exception that ended them, if any."""
+    """The words that arrived, and the exception at their end, if any."""
     words = []
     try:
         with client.chat.completions.create(model=MODEL, messages=messages, stream=True, **parameters) as chunks:

@@ -1,4 +1,4 @@
-"""Failures of the documented rules, as the SDK's own exceptions."""
+"""Documented failures, as the SDK's own exceptions."""
 
 import openai
 import pytest

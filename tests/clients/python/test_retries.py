@@ -1,4 +1,4 @@
-"""Automatic retries: the SDK sends exactly as many requests as it should, and the gateway saw each."""
+"""Automatic retries: the SDK sends exactly the expected number of requests, and the gateway records each."""
 
 import openai
 import pytest
@@ -41,7 +41,7 @@ def test_a_retry_after_of_a_second_is_waited_out(connect, documented):
 def test_a_retry_after_as_a_date_is_understood(connect, documented):
     messages = failing(documented, 429, retry_after_date="2s")
     assert ask(connect(documented, max_retries=2), messages).choices[0].message.content == "ok at attempt 2"
-    assert seconds_between(*seen(documented)) >= 0.99  # a date has whole seconds
+    assert seconds_between(*seen(documented)) >= 0.99  # dates have a resolution of a second
 
 
 @pytest.mark.parametrize("status", [429, 500])

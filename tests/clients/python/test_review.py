@@ -1,4 +1,4 @@
-"""What the gateway's review says of the SDK as it comes: in ordinary use, nothing."""
+"""The gateway's review of the SDK with its defaults: ordinary use has no findings."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": 
 
 @pytest.fixture
 def client(documented):
-    """In the SDK's default configuration."""
+    """The SDK with its default configuration."""
     with openai.OpenAI(base_url=documented.base_url, api_key=documented.api_key) as client:
         yield client
 

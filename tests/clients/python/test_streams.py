@@ -1,4 +1,4 @@
-"""Streamed answers: what the chunks join to, and that they come one by one."""
+"""Streamed replies: the joined chunks, and their arrival one by one."""
 
 import openai
 import pytest

@@ -1,4 +1,4 @@
-"""Structured output: the SDK's parse helper on what the gateway makes up from a schema."""
+"""Structured output: the SDK's parse helper with replies that the gateway generates from a schema."""
 
 import json
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Tool calls: plain, streamed, several at once, forced, and the whole loop."""
+"""Tool calls: plain, streamed, parallel, forced, and in a whole loop."""
 
 import json
 
@@ -26,7 +26,7 @@ def ask(client, text, **parameters):
 
 
 def streamed_calls(chunks, choice_index=0):
-    """What a client makes of tool deltas: id and name from the first fragment, arguments joined."""
+    """A client's view of tool deltas: id and name from the first fragment, joined arguments."""
     calls = {}
     for chunk in chunks:
         for choice in chunk.choices:
