@@ -1,4 +1,4 @@
-// What is cut into deltas, and how: by tokens, words, characters, bytes and pieces.
+// How replies are cut into deltas: by tokens, words, characters, bytes and pieces.
 
 #include <chrono>
 #include <cstddef>
@@ -24,7 +24,7 @@ using test_support::refused;
 using test_support::Response;
 using test_support::with_usage;
 
-/// What each delta of one choice says, in order.
+/// The text of each delta of one choice, in order.
 inline std::vector<std::string> said(const Response& response, std::size_t choice = 0) {
   std::vector<std::string> result;
   const auto add = [&](const Json& object, const char* name) {
@@ -195,7 +195,7 @@ TEST_CASE("log probabilities come with the delta in which their token ends, and 
           joined.push_back(token);
           tokens += token["token"].get<std::string>();
         }
-        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // none before its token is whole
+        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // no token leaves in parts
       }
       CHECK(joined == Http(gateway).chat(wanted).json()["choices"][0]["logprobs"]["content"]);
       CHECK(joined.size() == 3);
@@ -218,7 +218,7 @@ TEST_CASE("several choices are cut alike, and pieces begin anew where choices re
   CHECK(said(Http(gateway).stream({{"n", 1}})) == Strings{"a", "b"});
 }
 
-// --- What is refused -------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
 TEST_CASE("pieces that are not the reply are a 500, and verify says which") {
   const std::pair<Strings, const char*> rows[] = {

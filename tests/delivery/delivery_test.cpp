@@ -1,4 +1,4 @@
-// When the bytes of a reply leave, and how it breaks: pace, clocks, gates, faults, SSE dialects.
+// When the bytes of a reply leave, and how replies break: pace, clocks, gates, faults, SSE dialects.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ std::size_t events_in(std::string_view bytes) {
   return count;
 }
 
-/// Receives until `count` events have arrived in all.
+/// Receives until `count` events in total have arrived.
 bool receives(RawConnection& connection, std::string& all, std::size_t count) {
   if (events_in(all) >= count) return true;
   const auto received =
@@ -249,7 +249,7 @@ TEST_CASE("a client that only closed its sending side still gets its whole reply
 
 struct Break {
   Trigger trigger;
-  std::size_t events;  // that arrive whole
+  std::size_t events;  // that arrive complete
   bool head;
 };
 
@@ -291,7 +291,7 @@ TEST_CASE("faults inside one event happen in the order of its bytes, however the
   gate.open();
   const auto received = connection.receive_all();
   CHECK(received.end == End::reset);
-  CHECK(events_in(received.bytes) == 2);  // the second one begun
+  CHECK(events_in(received.bytes) == 2);  // the second one is incomplete
   CHECK(received.bytes.find("one") == std::string::npos);
   CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
@@ -477,7 +477,7 @@ TEST_CASE("a plain reply is held whole, and only before what it has") {
   gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));
   const Http http(gateway);
   CHECK(http.ask("Hi") == "one two");
-  CHECK(gateway.verify().problems().size() == 1);  // it has no third token
+  CHECK(gateway.verify().problems().size() == 1);  // there is no third token
   auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
   REQUIRE(gate.wait_until_reached(patience));
   CHECK(gateway.journal().last().bytes_sent() == 0);

@@ -1,5 +1,5 @@
-// Waits that nobody ends: the stall guard, what a failing wait of the test says meanwhile, forgotten sleeps, and
-// functions of the test that move the clock for themselves.
+// Waits that nothing ends: the stall guard, the message of a failing wait, forgotten sleeps, and test functions that
+// move the clock themselves.
 
 #include <atomic>
 #include <chrono>
@@ -41,7 +41,7 @@ inline SseDialect pinging() {
   return dialect;
 }
 
-/// How long the wait that a message ends with has lasted, as the message says: "… since 2.0 s".
+/// The duration of the wait at the end of a message: "… since 2.0 s".
 inline std::optional<double> seconds_at_end(const std::string& message) {
   const std::size_t begin = message.rfind(" since ");
   if (begin == std::string::npos || message.size() < 2 || message.substr(message.size() - 2) != " s") return {};
@@ -50,14 +50,14 @@ inline std::optional<double> seconds_at_end(const std::string& message) {
   return std::stod(number);
 }
 
-// --- The stall guard ------------------------------------------------------------------------------------------------
+// --- The stall guard -------------------------------------------------------------------------------------------------
 
 struct Endless {
   std::string name;
   Reply reply;
   bool streamed;
   End end;           // as the client sees it
-  std::string told;  // by verify(), before the time
+  std::string told;  // in verify(), before the duration
   std::string client = "still waited";
 };
 
@@ -112,7 +112,7 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
       CHECK(contains(verification.message(),
                      "\n  exchange 1 " + row.told + " for 0.05 s; the client " + row.client + "\n"));
       CHECK(contains(verification.message(), "reply of \"silent\""));
-      // The problem tells of the wait, and nothing else tells of it again.
+      // Only the problem mentions the wait; no note repeats it.
       for (const std::string& note : verification.notes()) {
         CAPTURE(note);
         CHECK_FALSE(contains(note, "exchange 1"));
@@ -156,7 +156,7 @@ TEST_CASE("a stall that ends in time has its outcome and no finding, however sho
   CHECK(gateway.verify());
 }
 
-// --- What a failing wait says ---------------------------------------------------------------------------------------
+// --- The message of a failing wait -----------------------------------------------------------------------------------
 
 TEST_CASE("a wait of the test that fails says which exchange stalls as scripted, where, and since when") {
   const Gate gate;
@@ -164,7 +164,7 @@ TEST_CASE("a wait of the test that fails says which exchange stalls as scripted,
     std::string name;
     Reply reply;
     std::string said;
-    std::string last = "two";  // that arrives before
+    std::string last = "two";  // the last token that arrives before the wait
   };
   const std::vector<Row> rows = {
       {"stall()", words().fault(after_tokens(2), stall()), "stalls as scripted after token 2"},
@@ -216,7 +216,7 @@ TEST_CASE("a place of a reply has one name, while an exchange waits there and af
       {at_end(), "at the end"},
   };
   for (const auto& [trigger, name] : rows) {
-    const std::string& place_of_row = name;  // what a lambda takes, which CAPTURE is
+    const std::string& place_of_row = name;  // CAPTURE needs a variable that a lambda can capture
     CAPTURE(place_of_row);
     Gateway gateway{Options{}.stall_guard(10min).verify_on_destruction(false)};
     gateway.chat().reply(words().fault(trigger, stall()));
@@ -281,7 +281,7 @@ TEST_CASE("of many exchanges that wait as scripted a failing wait names three, a
   CHECK(gateway.journal().wait_until_idle(patience).message() == "no request is under way");
 }
 
-// --- Forgotten sleeps -----------------------------------------------------------------------------------------------
+// --- Forgotten sleeps ------------------------------------------------------------------------------------------------
 
 TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, and is in no list any more") {
   ManualClock clock{ManualClock::default_start, 30ms};
@@ -292,7 +292,7 @@ TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, a
   CHECK(sleepers.message() == "0 of 1 callers are inside ManualClock::sleep_for");
   CHECK_FALSE(clock.wait_for_waits(1, 0ms));
   CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
-  // The next sleep counts as one.
+  // Sleeps on other clocks still count.
   ManualClock long_guard;
   auto sleeper = std::async(std::launch::async, [long_guard]() mutable { long_guard.sleep_for(1s); });
   REQUIRE(long_guard.wait_for_sleepers(1, patience));
@@ -318,7 +318,7 @@ TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-Afte
             advice);
   const TimePoint ahead{std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 24h};
   CHECK(contains(waits_after(ManualClock{ahead}, dated), ", is of the gateway's clock, and is far ahead" + advice));
-  // Nothing is to be said where the machine's clock shows the same, where no date was sent, or where it has come.
+  // No advice if the machine's clock shows the same time, if no date was sent, or if the date has been reached.
   const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   CHECK(waits_after(ManualClock{machine}, dated) == nobody);
   CHECK(waits_after(ManualClock{}, rate_limited(60s)) == nobody);
@@ -358,7 +358,7 @@ TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard en
   CHECK_FALSE(later.verify());
 }
 
-// --- Functions of the test that move the clock ----------------------------------------------------------------------
+// --- Functions of a test that move the clock -------------------------------------------------------------------------
 
 TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none waits for its own exchange") {
   ManualClock clock;
@@ -368,7 +368,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
     CHECK(test_support::eventually([&] { return ended >= 2; }));
     clock.advance(1s);
   })};
-  // While one advance waits for the third, the fourth is due, and so is waited for by the other.
+  // While one advance waits for the third reply, the fourth becomes due, and the other advance waits for it.
   gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(300ms).first_token_after(1s),
                        text("a b c d").every(400ms).first_token_after(1s));
   std::vector<RawConnection> connections;
@@ -378,7 +378,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
     REQUIRE(clock.wait_for_waits(i, patience));
   }
   CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
-  // Two have ended and advanced the clock, and that was waited for.
+  // Two exchanges ended and advanced the clock, and the first advance waited for both.
   CHECK(clock.now() >= ManualClock::default_start + 2s);
   clock.advance(1h);
   CHECK(connections[0].receive_response().joined_text() == "a b");
@@ -428,7 +428,7 @@ TEST_CASE("an advance waits for what an exchange does that it wakes from a sleep
   std::promise<std::future_status> seen;
   Gateway gateway{Options{}.clock(clock).on_exchange([&, clock](const Exchange&) mutable {
     clock.sleep_for(1s);
-    // An advance that waits for this returns only after it.
+    // An advance that waits for this function returns only after it.
     seen.set_value(advanced.get_future().wait_for(100ms));
   })};
   gateway.chat().reply(text("a b").every(1s));
@@ -468,7 +468,7 @@ TEST_CASE("a clock can be advanced, and slept on, in a reply function, also whil
   }
 }
 
-// --- Gates ----------------------------------------------------------------------------------------------------------
+// --- Gates -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("an exchange whose guard is spent reaches further gates, and takes none of their permits") {
   const Gate never(20ms);

@@ -1,5 +1,5 @@
-// When the tokens of a reply leave: pace by time and by speed, fixed and drawn. Into what a reply is cut is in
-// chunking_test.cpp.
+// When the tokens of a reply leave: pace by time and by speed, fixed and random. chunking_test.cpp tests how replies
+// are cut.
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +29,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::refused;
 
-using Times = std::vector<std::int64_t>;  // in nanoseconds, which doctest prints
+using Times = std::vector<std::int64_t>;  // in nanoseconds, which doctest can print
 
 inline Times times(std::initializer_list<Duration> durations) {
   Times result;
@@ -39,7 +39,7 @@ inline Times times(std::initializer_list<Duration> durations) {
 
 Json asking(const std::string& words) { return {{"messages", {{{"role", "user"}, {"content", words}}}}}; }
 
-/// A gateway on a manual clock, which the test steps from deadline to deadline.
+/// A gateway on a manual clock; the test advances it from deadline to deadline.
 class Stepped {
  public:
   explicit Stepped(Options options = {}) : gateway(options.clock(clock)), http(gateway) {}
@@ -47,7 +47,7 @@ class Stepped {
     gateway.chat().reply(reply);
   }
 
-  /// When each token of a stream leaves, counted from its request.
+  /// When each token of a stream leaves, relative to its request.
   Times stream(Json fields = Json::object()) {
     fields["stream"] = true;
     const Exchange exchange = send(fields);
@@ -60,7 +60,7 @@ class Stepped {
       clock.advance_to_next_event();
     }
   }
-  /// When a plain answer leaves, counted from its request.
+  /// When a plain reply leaves, relative to its request.
   std::int64_t plain(Json fields = Json::object()) {
     fields["stream"] = false;
     const Exchange exchange = send(fields);
@@ -79,7 +79,7 @@ class Stepped {
     REQUIRE(gateway.journal().wait_for(connections_.size(), 10s));
     return gateway.journal().last();
   }
-  /// Whether the exchange waits for the clock; false when it has ended.
+  /// Whether the exchange waits for the clock; false after its end.
   bool goes_on(const Exchange& exchange) const {
     const auto ended = [&] { return exchange.outcome(0s) != Outcome::Kind::pending; };
     REQUIRE(test_support::eventually([&] { return ended() || !clock.waits().empty(); }));
@@ -141,13 +141,13 @@ inline std::vector<Paced> exact() {
       {text("a b c d e f").every(recorded({10ms, 30ms})), times({0ms, 10ms, 40ms, 50ms, 80ms, 90ms})},
       {text("a b c d").tokens_per_second(recorded({10, 100})), times({0ms, 100ms, 110ms, 210ms})},
       {text("a b c").tokens_per_second(uniform(10, 10)), times({0ms, 100ms, 200ms})},
-      // The one that is set last counts.
+      // The last setting wins.
       {text("a b").tokens_per_second(50).every(1ms), times({0ms, 1ms})},
       {text("a b").every(1ms).tokens_per_second(50), times({0ms, 20ms})},
       {text("a b").every(1ms).every(2ms), times({0ms, 2ms})},
       {text("a b").pace(Pace().first_token_after(3ms).every(2ms)), times({3ms, 5ms})},
       {text("a b").every(1ms).pace(Pace().first_token_after(3ms)), times({3ms, 4ms})},
-      // A gap lies between deltas; a speed is that of tokens, whatever a delta holds.
+      // A gap is between deltas. A speed counts tokens, whatever a delta contains.
       {text("a b c d e").every(10ms).chunked(by_tokens(2)), times({0ms, 10ms, 20ms})},
       {text("a b c d e").tokens_per_second(50).chunked(by_tokens(2)), times({0ms, 40ms, 60ms})},
       {text("abcd").every(10ms).chunked(by_characters()), times({0ms, 10ms, 20ms, 30ms})},
@@ -210,7 +210,7 @@ TEST_CASE("recorded times of the first token are for one request after the other
   Stepped on(text("a").first_token_after(recorded({1s, 2s})));
   CHECK(on.plain() == times({1s})[0]);
   CHECK(on.stream() == times({2s}));
-  CHECK(on.plain(asking("other")) == times({1s})[0]);  // another request
+  CHECK(on.plain(asking("other")) == times({1s})[0]);  // a different request
   CHECK(on.plain() == times({1s})[0]);
   Stepped three(text("a").first_token_after(recorded({1s, 2s, 3s})));
   for (const Duration time : {1s, 2s, 3s, 1s}) CHECK(three.plain() == times({time})[0]);
@@ -257,7 +257,7 @@ std::vector<double> draws(const Drawn& drawn, std::size_t count = 200'000) {
   return numbers;
 }
 
-/// The draws of a time, in milliseconds.
+/// The random draws of a duration, in milliseconds.
 inline std::vector<double> milliseconds(const Timing& timing) {
   std::vector<double> numbers = draws(timing);
   for (double& number : numbers) number /= 1e6;
@@ -268,7 +268,7 @@ inline bool all_within(const std::vector<double>& numbers, double least, double 
   return std::all_of(numbers.begin(), numbers.end(), [&](double n) { return n >= least && n <= most; });
 }
 
-// The seed is fixed, so that these cannot fail by chance; the tolerances are some five deviations of the estimate.
+// The seed is fixed, so these cannot fail by chance. The tolerances are about five standard deviations of the estimate.
 TEST_CASE("the normal distribution has its four moments") {
   mock_gateway::detail::Random random(1);
   std::vector<double> first, third, fourth;
@@ -344,7 +344,8 @@ TEST_CASE("the same seed repeats the same times, on every machine") {
   const Times expected = {40978866, 55370556, 74553590, 101680802, 119096796};
   const Times all = on.stream();
   REQUIRE(all.size() == 5);
-  for (std::size_t token = 0; token < 5; ++token) CHECK(std::abs(all[token] - expected[token]) <= 1);  // see Random
+  for (std::size_t token = 0; token < 5; ++token)
+    CHECK(std::abs(all[token] - expected[token]) <= 1);  // 1 ns of rounding, see Random
 }
 
 TEST_CASE("times follow from the seed, the request and how often it came") {
@@ -483,7 +484,7 @@ TEST_CASE("several choices share one pace, a delta each in turn") {
   CHECK(on.plain({{"n", 2}}) == times({3s})[0]);
 }
 
-// --- What is refused -------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
 TEST_CASE("times and speeds that no reply can have are refused, with what to do") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// What is told of an answer under way: nothing of it before it was handed to the connection.
+// The reported progress of a reply: bytes count only after they were passed to the connection.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ using test_support::has_part;
 using test_support::Http;
 using test_support::RawConnection;
 
-/// Where a delivery goes, and what is told of it at each write.
+/// An outlet that records the reported progress at each write.
 class Watching final : public test_support::WritesOnly {
  public:
   struct Write {
@@ -56,7 +56,7 @@ class Watching final : public test_support::WritesOnly {
   std::size_t fails_at_;
 };
 
-/// Two tokens' worth of events, then [DONE].
+/// Two events of one token each, then [DONE].
 Reply two_events() { return chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}})}); }
 
 SseDialect with_data_after_done() {
@@ -94,7 +94,7 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
     Watching outlet(progress);
     stream(reply, outlet, progress);
     CHECK(progress.done);
-    std::string sent;  // before each write
+    std::string sent;  // written before
     for (const Watching::Write& write : outlet.writes) {
       CHECK_FALSE((write.done_before && !has_part(sent, "[DONE]")));
       sent += write.bytes;
@@ -154,7 +154,7 @@ TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
   }
   CHECK((sent == expected));
   CHECK(outlet.writes.size() <= sent.size() / 65536 + 3);
-  // What is larger by itself is handed over as it is.
+  // A larger event is written in one piece.
   for (const Watching::Write& write : outlet.writes) {
     const bool of_one_event = !has_part(write.bytes, "xxx");
     CHECK((write.bytes.size() <= 65536 || of_one_event));
@@ -179,7 +179,7 @@ TEST_CASE("a client that never got [DONE] has left no stream open") {
 }
 
 TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's send queue") {
-  // More than the client's system takes for it, and less than the gateway's keeps.
+  // More than the client's system accepts, and less than the gateway's system buffers.
   const Reply large = chunks({raw_bytes("data: " + std::string(std::size_t{512} << 10, 'x') + "\n\n")});
   const std::pair<const char*, Reply> replies[] = {
       {"the stream stays open", large.sse(SseDialect().open_after_done(true))},
@@ -232,10 +232,9 @@ TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also 
           "was held as scripted before token 2 for " + std::string(expected) + " s; the client still waited");
 }
 
-// --- Lateness
-// ---------------------------------------------------------------------------------------------------------
+// --- Lateness --------------------------------------------------------------------------------------------------------
 
-/// Looks at what is waited for, and takes bytes, when the test lets it.
+/// An outlet that ends waits and accepts bytes only when the test says so.
 class LooksLate final : public test_support::WritesOnly {
  public:
   std::optional<std::size_t> write_some(std::string_view bytes) override { return takes ? bytes.size() : 0; }
@@ -269,7 +268,7 @@ TEST_CASE("how late something left is counted from its moment, or from when noth
     CAPTURE(tried.what);
     Gate gate;
     Reply reply = chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}}).at(1ms)});
-    // A fault, though it does not strike, has each event wait its turn.
+    // With a fault in the reply, even one that is not reached, each event waits for its turn.
     reply = tried.is_held ? reply.hold(gate, before_event(1)) : reply.fault(after_events(9), stall(1s));
     detail::Timeline timeline(detail::Access::state(RealClock{}), nullptr);
     detail::PaceSchedule pace;
@@ -318,7 +317,7 @@ TEST_CASE("a paced answer says how late it was, and none is on a clock that take
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(test_support::eventually([&] { return !clock.waits().empty(); }));
-  clock.advance(10s);  // which is far beyond the token that waits
+  clock.advance(10s);  // far beyond the due time of the waiting token
   CHECK(connection.receive_response().complete);
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
   CHECK(gateway.journal().last().lateness() == 0s);

@@ -1,5 +1,5 @@
-// Every wait of an exchange: how soon it ends, by whatever ends it, how a test sees it, and how it ends when a test
-// forgets it. Measured in real time, so this file runs by itself.
+// Every kind of wait of an exchange: what ends it and how soon, how a test sees it, and what ends it if a test forgets
+// it. Measured in real time, so this file runs alone.
 
 #include <sys/ioctl.h>
 
@@ -31,8 +31,8 @@ constexpr double limit = 20;  // ms
 constexpr int repeats = 12;
 constexpr std::chrono::milliseconds patience = 5s;
 
-/// The maximum of a series counts. Wall time is also what others take of the machine: a series that fails is measured
-/// again, at most twice. With sanitizers the shortest run counts.
+/// Judges the maximum of a series. Other processes also take wall time, so a failed series is measured again, at most
+/// twice. With sanitizers the shortest run counts.
 template <class Run>
 void check_below(double most, int runs, const Run& run) {
   if (test_support::sanitized) {
@@ -45,25 +45,25 @@ void check_below(double most, int runs, const Run& run) {
   CHECK(series.is_below(most));
 }
 
-// --- What waits -----------------------------------------------------------------------------------------------------
+// --- Kinds of waits --------------------------------------------------------------------------------------------------
 
-/// What ends a wait besides stop and the client.
+/// What ends a wait, other than stop() and the client.
 enum class Ended { by_the_clock, by_the_gate, by_nothing_else };
-/// Whether a client that closes its side ends the wait too. Otherwise it is noted at once, and the wait goes on: the
-/// client may still read.
+/// Whether a closing client ends the wait too. Otherwise it is recorded at once, and the wait continues: the client may
+/// still read.
 enum class Closing { ends, is_noted };
 
 struct Kind {
   std::string name;
   std::function<Reply(const Gate&)> reply;
   bool streamed;
-  std::size_t events;  // that arrive before the wait; of a plain reply none
+  std::size_t events;  // that arrive before the wait; 0 for a plain reply
   Ended ended;
   Closing closing;
-  /// As ManualClock::waits lists it; empty: it has no deadline.
+  /// As ManualClock::waits lists it; empty if there is no deadline.
   std::string listed = {};
   std::optional<ConnectionFault> fault = {};
-  /// The client reads nothing, and so many bytes are sent to it, or more.
+  /// The client reads nothing, and at least this many bytes are sent to it.
   std::size_t unread = 0;
 };
 
@@ -137,7 +137,7 @@ inline const char* to_string(ClockKind kind) {
   return kind == ClockKind::real ? "real" : kind == ClockKind::manual ? "manual" : "instant";
 }
 
-/// One exchange, in its wait.
+/// An exchange during its wait.
 struct Waiting {
   Waiting(const Kind& kind, ClockKind clock_kind, Duration guard = 10s)
       : clock(ManualClock::default_start, guard),
@@ -158,7 +158,7 @@ struct Waiting {
       REQUIRE(clock.wait_for_waits(1, patience));
     if (kind.ended == Ended::by_the_gate) REQUIRE(gate.wait_until_delivered(patience));
     if (kind.unread > 0) REQUIRE(eventually([&] { return exchange->bytes_sent() >= kind.unread; }));
-    // A client that closes with bytes unread resets.
+    // A client that closes with unread bytes sends a reset.
     if (kind.events > 0) REQUIRE(receive_events(kind.events));
   }
 
@@ -189,15 +189,15 @@ struct Waiting {
   Gate gate;
   Gateway gateway;
   RawConnection connection;
-  std::optional<Exchange> exchange;  // nothing before its request has come
+  std::optional<Exchange> exchange;  // empty before its request has arrived
 };
 
-/// Every kind on every clock where it waits.
+/// Calls `check` for every kind of wait, on every clock where it waits.
 template <class Check>
 void for_each(const Check& check) {
   for (const Kind& kind : kinds()) {
     for (const ClockKind clock : {ClockKind::real, ClockKind::manual, ClockKind::instant}) {
-      // There a wait for a moment takes no time.
+      // On the instant clock, a wait for time takes no time.
       if (clock == ClockKind::instant && !kind.listed.empty()) continue;
       const std::string on = to_string(clock);
       CAPTURE(kind.name);
@@ -207,7 +207,7 @@ void for_each(const Check& check) {
   }
 }
 
-// --- How soon it ends -----------------------------------------------------------------------------------------------
+// --- How soon a wait ends --------------------------------------------------------------------------------------------
 
 TEST_CASE("every wait ends within 20 ms of the gateway's stop") {
   for_each([](const Kind& kind, ClockKind clock) {
@@ -333,7 +333,7 @@ TEST_CASE("a connection that reads or lingers ends within 20 ms of the stop, the
   }
 }
 
-// --- How a test sees it ---------------------------------------------------------------------------------------------
+// --- How a test sees a wait ------------------------------------------------------------------------------------------
 
 TEST_CASE("each wait for a moment is listed by name and deadline, nearest first") {
   for (const Kind& kind : kinds()) {
@@ -403,7 +403,7 @@ TEST_CASE("the waits of several exchanges and of a client's sleep stand in one l
   CHECK(clock.waits().empty());
 }
 
-// --- How it ends when a test forgets it -----------------------------------------------------------------------------
+// --- What ends a forgotten wait --------------------------------------------------------------------------------------
 
 TEST_CASE("a wait that the test forgets ends with its guard, and verify() tells it") {
   for (const Kind& kind : kinds()) {
@@ -510,9 +510,9 @@ TEST_CASE("a client that does not read delays an advance for a moment only") {
   CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
 
-// --- Gates ----------------------------------------------------------------------------------------------------------
+// --- Gates -----------------------------------------------------------------------------------------------------------
 
-/// Bytes that the client's kernel has for it.
+/// Unread bytes in the client's kernel.
 inline std::size_t arrived(const RawConnection& connection) {
   int bytes = 0;
   REQUIRE(::ioctl(connection.descriptor(), FIONREAD, &bytes) == 0);
@@ -520,7 +520,7 @@ inline std::size_t arrived(const RawConnection& connection) {
 }
 
 TEST_CASE("what precedes a gate is at the client when the gate says so, and nothing more") {
-  std::vector<std::string> pieces;  // the unbroken stream's: head, then what each chunk adds
+  std::vector<std::string> pieces;  // of the whole stream: the head, then the bytes of each chunk
   {
     Gateway gateway{Options{}.clock(ManualClock{})};
     gateway.chat().reply(words());
@@ -646,7 +646,7 @@ TEST_CASE("release lets the exchange pass that is held longest, and no other") {
   }
   gate.open();
   CHECK(connections[3].receive_response().joined_text() == "one two three");
-  // Released beforehand, and open for all.
+  // A gate that is released in advance, and then open for all.
   Gate early;
   early.release();
   gateway.chat().reply(words().hold(early, before_token(2)));
