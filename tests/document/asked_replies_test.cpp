@@ -1,4 +1,4 @@
-// Stubs with "ask": their requests wait until the test says what to reply.
+// Stubs with "ask": their requests wait until the test chooses a reply.
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +34,7 @@ const char* const asks = R"({"mock_gateway": 1, "stubs": [
   {"name": "asks", "when": {"user_says": "ask"}, "reply": {"ask": true}},
   {"name": "says", "reply": "plain"}]})";
 
-/// A gateway that asks, and the test that it asks.
+/// A gateway with a stub that asks the test for replies.
 class Asking {
  public:
   explicit Asking(const std::string& script = asks, const Options& options = Options{})
@@ -44,7 +44,7 @@ class Asking {
   const LoadedScript& script() const { return script_; }
   AskedRequests& board() { return detail::Access::serving(gateway_)->asked; }
   std::vector<AskedRequest> list(const RequestScope& scope = {}) { return board().list(scope); }
-  /// The one that waits, once there are so many.
+  /// Waits until `count` requests are waiting. Returns the first.
   AskedRequest wait_for(std::size_t count = 1) {
     REQUIRE(eventually([&] { return list().size() == count; }));
     return list().front();

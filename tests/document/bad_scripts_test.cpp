@@ -1,6 +1,6 @@
-// Script documents that cannot be served: each says what is wrong, where, and what to do. bad_scripts.jsonl holds a
-// document a line: {"script": text, "problems": ["line:column: pointer: message", …]}. One that the schema accepts has
-// "schema": "accepts" and a "reason"; tests/schemas/script_check.py compares the two.
+// Script documents with mistakes: each message says what is wrong, where, and what to do. bad_scripts.jsonl has a
+// document per line: {"script": text, "problems": ["line:column: pointer: message", …]}. A document that the schema
+// accepts has "schema": "accepts" and a "reason"; tests/schemas/script_check.py compares the two.
 
 #include <algorithm>
 #include <cstddef>
@@ -28,7 +28,7 @@ std::string line_of(const ScriptProblem& problem) {
   return line + problem.message;
 }
 
-/// What reading a text says of it.
+/// The error of reading a text.
 struct Refusal {
   std::vector<std::string> problems;
   std::string message;
@@ -135,7 +135,8 @@ TEST_CASE("line and column are right wherever in a large script the problem is")
       const std::string comment(size % 2 == 0 ? "" : "\n");
       std::string padding;
       while (padding.size() < size) padding += filler;
-      // Before the second marker of the text's places, and behind it.
+      // The position lookup caches places every 4096 bytes; these sizes put the problem before and after the second
+      // one.
       const std::string before = "{\"mock_gateway\": 1,/*" + padding + comment + padding + "*/";
       const std::size_t line_begin = before.rfind('\n') + 1;
       std::size_t column = 1;
@@ -243,7 +244,7 @@ TEST_CASE("several secrets in one line of a script, and in one message, are all 
     REQUIRE(refusal.problems.size() == 1);
     CHECK(has_part(refusal.problems[0], "sk-"));
     CHECK_FALSE(has_part(refusal.message, "live-"));
-    CHECK_FALSE(has_part(refusal_of(script + "?").message, "live-"));  // no JSON
+    CHECK_FALSE(has_part(refusal_of(script + "?").message, "live-"));  // invalid JSON
   }
 }
 
@@ -356,7 +357,7 @@ TEST_CASE("of a value that is there twice it is told, and not also of what stand
   CHECK(problems(R"("stubs": [{"name": "a", "reply": "b"}], "stubs": [{"name": "c", "reply": "d"}])") ==
         std::vector<std::string>{"1:61: /stubs" + again});
   CHECK(problems(R"("stubs": [{"reply": "a"}], "stubs": [{"reply": "b"}], "stubs": [{"reply": "c"}])").size() == 1);
-  // What is there twice within one value is a mistake of its own.
+  // A key that is repeated within one value is a separate mistake.
   CHECK(problems(R"("stubs": [{"reply": "a", "reply": "b"}, {"reply": "c", "reply": "d"}])").size() == 2);
 }
 

@@ -1,5 +1,5 @@
-// Script documents that are served: good_scripts.jsonl holds a document a line, {"script": text}, and in all of them
-// every key and every word that a document can have; then what the trickier keys do on the wire.
+// Valid script documents: good_scripts.jsonl has a document per line, {"script": text}. Together they use every key and
+// every word of the schema. Other tests check the effects of the more complicated keys on the wire.
 
 #include <chrono>
 #include <functional>
@@ -46,12 +46,12 @@ TEST_CASE("every good script is read, starts a gateway and is mounted on it") {
   }
 }
 
-/// Keys and words of the schema, by the place where the schema has them.
+/// Keys and words of the schema, by their place in the schema.
 class Vocabulary {
  public:
   explicit Vocabulary(Json schema) : schema_(std::move(schema)) { collect(schema_, ""); }
 
-  /// Strikes out what a document has.
+  /// Removes the keys and words that a document uses.
   void use(const Json& document) { walk(document, schema_, ""); }
   const std::set<std::string>& unused() const { return unused_; }
 
@@ -68,7 +68,7 @@ class Vocabulary {
       for (const Json& value : part["enum"]) unused_.insert(word(place, value));
     }
     for (const auto& [key, inner] : part.items()) {
-      // What excludes keys has none of its own.
+      // Subschemas that exclude something define no keys of their own.
       if (key != "not" && key != "oneOf") collect(inner, place + "/" + key);
     }
   }
@@ -111,7 +111,7 @@ TEST_CASE("the good scripts have every key and every word of the schema") {
   CHECK(missing == "");
 }
 
-/// Calls `see` with each object type of the schema that has properties.
+/// Calls `see` for each object type of the schema that has properties.
 void each_object_type(const Json& part, const std::function<void(const Json&)>& see) {
   if (part.is_object() && part.contains("properties")) see(part["properties"]);
   if (part.is_structured())
@@ -133,7 +133,7 @@ TEST_CASE("wherever the schema has a failure it has what can stand beside one") 
   CHECK(places == 4);  // of replies, operations, failures and chaos
 }
 
-/// A gateway on which a document is mounted.
+/// A gateway with a mounted document.
 class Served {
  public:
   explicit Served(const std::string& sections)
@@ -165,7 +165,7 @@ TEST_CASE("a tool call carries its arguments, its malformed arguments or its inp
   CHECK(calls[0]["id"] == "call_7");
   CHECK(calls[1]["id"] == "call_8");
   CHECK(calls[2]["id"] == "call_9");
-  CHECK(calls[3]["id"] != "");  // one is made up
+  CHECK(calls[3]["id"] != "");  // the gateway generates one
   CHECK(Json::parse(calls[0]["function"]["arguments"].get<std::string>()) == Json{{"city", "Paris"}});
   CHECK(calls[1]["function"]["arguments"] == "{\"a\": ");
   CHECK(calls[2]["custom"]["input"] == "SELECT 1");
@@ -342,7 +342,7 @@ TEST_CASE("state machines, times and then move a script on") {
   CHECK(http.chat(Json("bad")).error_code() == "never_expected");
 }
 
-/// When the parts of a reply's stream leave. `serve` makes a gateway answer with the reply.
+/// The times at which the parts of a streamed reply leave. `serve` makes a gateway answer with the reply.
 template <class Serve>
 std::vector<Duration> times_of_stream(const Serve& serve) {
   ManualClock clock;
@@ -436,7 +436,7 @@ TEST_CASE("a header with two values is sent twice, whatever section its failure 
   CHECK(broken.all("A") == Values{"b", "c"});
 }
 
-/// What a chat request asks for of which no default reply can be made.
+/// A response format for which no default reply can be generated.
 Json unanswerable() {
   return {{"response_format",
            {{"type", "json_schema"}, {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}}}};
@@ -472,9 +472,9 @@ TEST_CASE("a request that the default reply cannot answer takes nothing of its s
                  "  exchange 1 was refused by the default reply: 400 response_format.json_schema.schema"));
   CHECK(answered("once") != "older");
   CHECK(answered("once") == "older");
-  CHECK_FALSE(refused("once"));  // the stub steps aside, and the older one makes nothing of the schema
+  CHECK_FALSE(refused("once"));  // the stub is used up, and the older one ignores the schema
 
-  CHECK_FALSE(refused("steps"));  // a scripted reply is sent as scripted
+  CHECK_FALSE(refused("steps"));  // a scripted reply is sent unchanged
   CHECK(refused("steps"));
   CHECK(answered("steps") != "third");
   CHECK(answered("steps") == "third");

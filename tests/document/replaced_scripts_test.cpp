@@ -1,5 +1,4 @@
-// A script in the place of another on a gateway that runs: what it says anew is done, and what it says as before stays
-// as it has become.
+// Replacing a script on a running gateway: changed parts take effect, and unchanged parts keep their state.
 
 #include <chrono>
 #include <future>
@@ -24,7 +23,7 @@ using test_support::ScriptFile;
 
 using Statuses = std::vector<int>;
 
-/// A gateway with a script that is replaced, and a clock that stands.
+/// A gateway with a script that is replaced, and a stopped clock.
 class Replaced {
  public:
   explicit Replaced(const std::string& sections)
@@ -53,14 +52,14 @@ std::string with_ops_key(const std::string& members) {
   return R"("keys": [{"name": "ops", "secret": ")" + ops_secret + "\"" + members + "}]";
 }
 
-/// What a key gets for a chat, another one, and the list of models.
+/// The statuses that a key gets: for a chat request, another one, and the list of models.
 Statuses asked_with_ops_key(const Http& anybody) {
   const Http http = anybody.with_key(ops_secret);
   return {http.chat().status, http.chat().status, http.get("/v1/models").status};
 }
 Statuses asked_with_ops_key(const Replaced& served) { return asked_with_ops_key(served.http()); }
 
-/// A restriction that a script has for a key, and what the key gets then.
+/// A restriction of a key in a script, and the statuses of the key.
 struct Restriction {
   const char* members;
   Statuses restricted;
@@ -77,7 +76,7 @@ const std::vector<Restriction> restrictions = {
 };
 
 TEST_CASE("each restriction of a key holds, whether a gateway starts with the script or mounts it") {
-  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // what restricts nothing
+  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // keys without a restriction
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     const ScriptDocument script = Replaced::script(with_ops_key(row.members));
@@ -90,7 +89,7 @@ TEST_CASE("each restriction of a key holds, whether a gateway starts with the sc
     const Json members = Json::parse("{" + std::string(row.members + 2) + "}");
     for (const auto& member : members.items()) tested.insert(member.key());
   }
-  // Whatever else a script can say of a key has its row here.
+  // Every other member of a key in a script has a row here.
   std::set<std::string> known;
   const Json schema = script_schema();
   for (const auto& member : schema["properties"]["keys"]["items"]["properties"].items()) known.insert(member.key());
@@ -129,7 +128,7 @@ TEST_CASE("a key that the test has disabled stays so while the script says of ke
   CHECK(asked_with_ops_key(served) == Statuses{403, 403, 403});
 }
 
-/// A "keys" section: each key as its name, its secret (none when empty), and other members.
+/// A "keys" section. Each key is given as its name, its secret (none if empty), and other members.
 std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
   std::string section;
   for (const auto& key : keys) {
@@ -260,7 +259,7 @@ TEST_CASE("state machines stay where they are while the script starts them where
   CHECK(served.gateway().state("door") == "open");
 }
 
-// --- What counts -----------------------------------------------------------------------------------------------------
+// --- Counters --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("failures, chaos and faults of connections go on counting while the script says of them what it said") {
   Replaced served(R"("failures": [{"failure": 500, "times": 2, "for": {"operation": "list_models"}}],
@@ -311,7 +310,7 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
   Gateway gateway(Options{}.verify_on_destruction(false));
   gateway.chat().reply("r");
   LoadedScript loaded = document.mount(gateway);
-  // Each round removes the stub at another moment of the replacement.
+  // Each round removes the stub at a different moment of the replacement.
   for (int round = 0; round < 40; ++round) {
     const Stub first = loaded.stubs().front();
     const auto moment = std::chrono::steady_clock::now() + round * 50us;
@@ -324,7 +323,7 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
     std::future<int> asked =
         std::async(std::launch::async, [&gateway] { return Http(gateway).chat(Json("0")).status; });
     const bool answered = asked.wait_for(10s) == std::future_status::ready;
-    if (!answered) gateway.reset();  // so that the request ends, and the test
+    if (!answered) gateway.reset();  // ends the request, and with it the test
     REQUIRE(answered);
     CHECK(asked.get() == 200);
   }
@@ -374,7 +373,7 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
   CHECK(Http(gateway).ask("a") == "a");
   CHECK(stub.title() == "the stub at first.json:2");
 
-  // A new one stands where it stood.
+  // A new stub takes its place in the file.
   first.write(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "c"}, "reply": "c"},
 
@@ -389,7 +388,7 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
   CHECK(gateway.verify().problems().front().where.line == 4);
   CHECK(gateway.verify().problems().front().stub.title == "the stub at first.json:4");
 
-  // All of them stand in one line, and then no more.
+  // All stubs are on one line, and then moved to the second file.
   const char* const one_line =
       R"([{"when": {"user_says": "a"}, "expect": 2, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})";
   first.write(R"({"mock_gateway": 1, "stubs": )" + std::string(one_line));
@@ -409,8 +408,8 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
 TEST_CASE("a change in one of several files that share a section is mounted, whichever of them it is") {
   struct Row {
     const char* section;
-    const char* parts[2];    // of the two files
-    const char* changed[2];  // what stands there instead
+    const char* parts[2];    // the parts in the two files
+    const char* changed[2];  // their replacements
     std::vector<std::string> before;
     std::vector<std::string> after[2];
   };

@@ -1,4 +1,4 @@
-// Script documents: what a file says, a gateway does.
+// Script documents: a gateway behaves as the file says.
 
 #include <atomic>
 #include <chrono>
@@ -32,7 +32,7 @@ inline std::string said(const Response& response) {
 
 inline Json parsed(const std::string& text) { return Json::parse(text, nullptr, true, true); }
 
-/// The problems of a document, without files and source lines.
+/// The problems of a document, without file names and lines.
 inline std::vector<std::string> problems_of(const std::string& text) {
   try {
     static_cast<void>(ScriptDocument::from_json(parsed(text)));
@@ -236,7 +236,7 @@ TEST_CASE("stubs and gates of a script are had by their names, and a wrong name 
   Http(gateway).chat(Json("b"));
   CHECK(script.stub("greeting").calls() == 0);
   CHECK(script.stubs()[1].calls() == 1);
-  // A stub without a name has none to be asked for.
+  // A stub without a name cannot be looked up.
   CHECK_THROWS_AS(static_cast<void>(script.stub("")), GatewayError);
   CHECK(has_part(test_support::error_of([&] { static_cast<void>(script.stub("greting")); }),
                  "the script has no stub \"greting\"; did you mean \"greeting\"?"));
@@ -397,7 +397,7 @@ TEST_CASE("a fault of a connection that was queued stands at the place that the 
   };
   CHECK(places() == std::vector<std::string>{"next connection: reset on accept (first.json:1)",
                                              "next connection: close on accept (first.json:1)"});
-  // Others in their place, and then the same further down.
+  // Replaces them by another fault, and then moves that one to a later line.
   const ScriptFile second = script("second.json", "\n", close);
   ScriptDocument::read({second.path()}).replace(gateway, loaded);
   CHECK(places() == std::vector<std::string>{"next connection: close on accept (second.json:2)"});

@@ -1,6 +1,5 @@
-// What ScriptDocument::warnings() tells of scripts that can be served and are hardly meant: stubs that others hide,
-// states that nothing leads to, models and keys that the gateway does not have. And that large scripts take time for
-// each stub, not for each two of them.
+// ScriptDocument::warnings() for valid scripts with likely mistakes: hidden stubs, unreachable states, and models and
+// keys that the gateway does not have. Large scripts take time proportional to their stubs, not to the pairs of stubs.
 
 #include <algorithm>
 #include <ctime>
@@ -40,7 +39,7 @@ Texts lines_of(const std::vector<ScriptProblem>& problems) {
 
 Texts warnings_of(const Json& document) { return lines_of(ScriptDocument::from_json(document).warnings()); }
 
-/// What a gateway that starts as the document says is warned of.
+/// The warnings of a document for a gateway with its options.
 Texts warnings_on_gateway(const Json& document) {
   const ScriptDocument script = ScriptDocument::from_json(document);
   const Gateway gateway(script.options().verify_on_destruction(false));
@@ -49,7 +48,7 @@ Texts warnings_on_gateway(const Json& document) {
 
 // Hidden stubs.
 
-/// By comparing each stub with every earlier one.
+/// Compares each stub with every earlier one.
 Texts hidden_by_comparison(const Json& document) {
   const auto is_hidden_by = [](const Json& later, const Json& earlier) {
     if (earlier.contains("times") || earlier.contains("in_state")) return false;
@@ -199,7 +198,7 @@ TEST_CASE("of the keys that there are each is named by its id, and by its descri
   Gateway gateway(Options().verify_on_destruction(false));
   static_cast<void>(gateway.keys().create(""));
   static_cast<void>(gateway.keys().create("billing"));
-  // To a name of one character an empty one would be near.
+  // For a name of one character, the empty description would count as a similar name.
   for (const std::string name : {"x", "nobody at all"}) {
     CAPTURE(name);
     const Json stub{{"when", {{"key_is", name}}}, {"reply", "a"}};
@@ -257,7 +256,7 @@ TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both s
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"in_state": {"machine": "login", "state": "started"}, "reply": "a"}]})")) ==
         Texts{"/stubs/0/in_state: " + spelled});
-  // A stub that moves what nobody asks for, and one that never answers, lead nowhere.
+  // A stub that changes a state that no stub uses, or that never answers, makes no state reachable.
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"in_state": {"machine": "login", "state": "started"},
      "then_state": {"machine": "login", "state": "done"}, "reply": "a"}]})")) ==
@@ -268,7 +267,7 @@ TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both s
   CHECK(has_part(moved[0], R"(/stubs/0/then_state: {"machine": "login", "state": "done"} names two state machines)"));
   CHECK(has_part(moved[0], R"(is {"login": "done"})"));
   CHECK(has_part(moved[1], R"(/states: {"machine": "login", "state": "new"} names two state machines)"));
-  // Somebody may have two machines of these names.
+  // Two machines may really have these names.
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"when": {"user_says": "a"}, "then_state": {"machine": "on", "state": "good"}, "reply": "a"},
     {"in_state": {"machine": "on", "state": "good"}, "reply": "b"}]})")) == Texts{});
@@ -338,8 +337,8 @@ TEST_CASE("a failure is forced for an operation that nobody mounts without a war
         {"mock_gateway", 1}, {"failures", Json::array({Json{{"failure", 503}, {"for", {{"operation", operation}}}}})}});
   };
   CHECK(forced("list_models") == Texts{});
-  CHECK(forced("POST /v1/embeddings") == Texts{});       // it is answered with the failure
-  CHECK(forced("GET /v1/chat/completions") == Texts{});  // a path of the gateway's, so that no slip is likely
+  CHECK(forced("POST /v1/embeddings") == Texts{});       // the failure answers it
+  CHECK(forced("GET /v1/chat/completions") == Texts{});  // the gateway's own path, so a typo is unlikely
   CHECK(
       forced("POST /v1/chat/completion") ==
       Texts{
@@ -404,7 +403,7 @@ TEST_CASE("a failure for a key that its script has no more is an error, and what
   LoadedScript loaded = first.mount(gateway);
   CHECK_THROWS_AS(document("b").replace(gateway, loaded), ScriptError);
   CHECK(gateway.keys().list().back().description == "a");
-  // What is mounted can be mounted again, though a call has taken the key away.
+  // The mounted document can be mounted again, even after the test has removed its key.
   gateway.keys().remove(gateway.keys().list().back().id);
   CHECK_NOTHROW(first.replace(gateway, loaded));
 }
@@ -439,18 +438,18 @@ double cpu_seconds_of(const Json& document, const Options& base) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/// A shape of large scripts: an element of each number, of one section.
+/// A kind of large script: numbered elements in one section.
 struct Shape {
   const char* name;
   const char* section;
   int some;
-  bool has_models;  // whether the options that it joins have as many models
+  bool has_models;  // whether the gateway's options have as many models
   Json (*element)(int number);
 };
 
 Json numbered(const char* text, int number) { return text + std::to_string(number); }
 
-// It takes no other steps under a sanitizer, and minutes.
+// A sanitizer build would execute the same steps, but takes minutes.
 TEST_CASE("what a script takes to be read, mounted and read again grows as the script does" *
           doctest::skip(test_support::sanitized)) {
   const Shape shapes[] = {
@@ -504,7 +503,7 @@ TEST_CASE("what a script takes to be read, mounted and read again grows as the s
       return cpu_seconds_of(document, base);
     };
     const auto ratio = [&] { return seconds(4 * shape.some) / seconds(shape.some); };
-    // What grows with the square takes 16 times as long. A busy machine lengthens processor time too, a little.
+    // Quadratic growth would take 16 times as long. A busy machine also increases CPU time a little.
     const double first = ratio();
     INFO(std::string(shape.name), ": ", first, " times as long for four times the size");
     CHECK((first < 6 || ratio() < 6));
