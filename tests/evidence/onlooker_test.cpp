@@ -1,5 +1,5 @@
-// What somebody who looks on from outside is told, as the control API does: what is new in the journal, what a test
-// leaves behind, when events left, what would answer a request.
+// Reports to an outside observer such as the control API: what is new in the journal, what a test leaves behind, when
+// events left, what would answer a request.
 
 #include <atomic>
 #include <chrono>
@@ -155,11 +155,11 @@ TEST_CASE("events have the time at which they left and the bytes that they took"
     if (event.token) tokens.push_back(event.at);
   }
   REQUIRE(tokens.size() == 3);
-  // Not before its moment; later where the machine was busy.
+  // Never before its time; later if the machine was busy.
   CHECK(tokens[0] >= 99ms);
   CHECK(tokens[1] >= 149ms);
   CHECK(tokens[2] >= 199ms);
-  // What follows the last event is the chunk of size 0.
+  // Only the chunk of size 0 follows the last event.
   CHECK(bytes == response.raw.size() - response.head.size() - std::string("0\r\n\r\n").size());
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("a gate that is reset lets go whom it held, and neither that nor what 
   }
 }
 
-/// What a gateway with some stubs says of requests that are not sent.
+/// A gateway with some stubs that explains requests without receiving them.
 class Explaining {
  public:
   Explaining() : gateway_(Options{}.model("mock-model").model("deep").verify_on_destruction(false)) {
