@@ -71,7 +71,7 @@ def script_file(folder, name, text):
     return str(file)
 
 
-# --- Using the helper in a test -------------------------------------------------------------------------------------
+# --- Using the helper in a test ---------------------------------------------------------------------------------------
 
 
 def test_an_sdk_gets_what_the_test_mounts(gateway):

@@ -24,8 +24,7 @@ using test_support::Response;
 
 using Kind = Verdict::Kind;
 
-// --- Building blocks of careless clients
-// ------------------------------------------------------------------------------
+// --- Building blocks of careless clients -----------------------------------------------------------------------------
 
 /// The member, or null if absent.
 inline Json member(const Json& json, const char* name) {
@@ -122,8 +121,7 @@ inline ClientOutcome takes_what_there_is(const Response& response) {
   return outcome;
 }
 
-// --- The mistakes
-// -----------------------------------------------------------------------------------------------------
+// --- The mistakes ----------------------------------------------------------------------------------------------------
 
 inline ClientOutcome wants_a_small_number_for_created(const Response& response) {
   std::vector<Json> taken;
