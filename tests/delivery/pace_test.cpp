@@ -147,7 +147,7 @@ inline std::vector<Paced> exact() {
       {text("a b").every(1ms).every(2ms), times({0ms, 2ms})},
       {text("a b").pace(Pace().first_token_after(3ms).every(2ms)), times({3ms, 5ms})},
       {text("a b").every(1ms).pace(Pace().first_token_after(3ms)), times({3ms, 4ms})},
-      // A gap is between deltas. A speed counts tokens, whatever a delta contains.
+      // A gap is between deltas. A speed counts tokens in any deltas.
       {text("a b c d e").every(10ms).chunked(by_tokens(2)), times({0ms, 10ms, 20ms})},
       {text("a b c d e").tokens_per_second(50).chunked(by_tokens(2)), times({0ms, 40ms, 60ms})},
       {text("abcd").every(10ms).chunked(by_characters()), times({0ms, 10ms, 20ms, 30ms})},

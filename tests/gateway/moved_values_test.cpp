@@ -43,7 +43,7 @@ std::vector<std::string> left_of(const T& made, const Use& use) {
   T source = made;
   T target = std::move(source);
   CHECK(shown(target) == before);
-  left.push_back(shown(source));  // NOLINT: what was moved from is what this is about
+  left.push_back(shown(source));  // NOLINT: tests the moved-from object
   T copy_of_source = source;
   left.push_back(shown(copy_of_source));
   source = made;
@@ -294,7 +294,7 @@ TEST_CASE("a result that was moved from is as true or false as it was") {
   stays("Review", gateway.review(), shown);
   Review review = gateway.review();
   CHECK(std::move(review).findings().size() == 1);
-  CHECK_FALSE(review);  // NOLINT: what was moved from is what this is about
+  CHECK_FALSE(review);  // NOLINT: tests the moved-from object
 }
 
 TEST_CASE("an iterator of a sweep that was moved from is at the end") {
@@ -351,7 +351,7 @@ TEST_CASE("a handle that was moved from is a handle to the same") {
 
   ScopedStub scoped = gateway.chat().reply("For now.").scoped();
   const ScopedStub taken = std::move(scoped);
-  CHECK(scoped.calls() == 0);  // NOLINT: what was moved from is what this is about
+  CHECK(scoped.calls() == 0);  // NOLINT: tests the moved-from object
   CHECK(http.ask("Hi") == "For now.");
 }
 

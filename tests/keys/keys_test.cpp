@@ -112,7 +112,7 @@ TEST_CASE("a key goes through its states, each for so many of its requests") {
   CHECK(http.get("/v1/nothing").status == 403);
   CHECK(Http(gateway).chat().status == 200);  // another key's requests do not count
   CHECK(state() == KeyState::enabled);
-  CHECK(http.get("/v1/nothing").status == 404);  // counts whatever its response is
+  CHECK(http.get("/v1/nothing").status == 404);  // counts, although it is 404
   CHECK(state() == KeyState::disabled);
   for (int i = 0; i < 3; ++i) CHECK(http.chat().status == 403);
 }

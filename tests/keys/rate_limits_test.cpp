@@ -1,4 +1,4 @@
-// Rate limits of a key and of all keys: what is refused, with which Retry-After, and what counts.
+// Rate limits of a key and of all keys: refusals, their Retry-After, and which requests count.
 
 #include <atomic>
 #include <chrono>

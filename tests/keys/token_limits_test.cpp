@@ -1,4 +1,4 @@
-// Token limits of a key, a group and all keys: what is taken and given back, what is refused, and what is reported.
+// Token limits of a key, a group and all keys: tokens taken and given back, refusals, and the reported numbers.
 
 #include <atomic>
 #include <chrono>
