@@ -475,7 +475,7 @@ inline Response answer_of(const Scenario& scenario, bool streamed) {
   return connection.receive_response();
 }
 
-TEST_CASE("a client that makes the mistake of a scenario is refused") {
+TEST_CASE("a client with the mistake that a scenario targets fails the scenario") {
   for (const Row& row : rows()) {
     const Scenario one = scenario(row.scenario);
     for (const bool streamed : {true, false}) {
@@ -491,7 +491,7 @@ TEST_CASE("a client that makes the mistake of a scenario is refused") {
   }
 }
 
-TEST_CASE("a client that makes such a mistake gets an answer in good order") {
+TEST_CASE("a client with such a mistake still passes with a correct reply") {
   const Scenario text = scenario("one-write-for-all");
   const Scenario call = scenario("tool-call-in-one-chunk");
   const Response texts[] = {answer_of(text, false), answer_of(text, true)};
@@ -511,7 +511,7 @@ TEST_CASE("a client that makes such a mistake gets an answer in good order") {
   }
 }
 
-TEST_CASE("each scenario that a report gave rise to has a client that makes its mistake") {
+TEST_CASE("each scenario based on a bug report has a client with its mistake") {
   std::set<std::string> caught;
   for (const Row& row : rows()) caught.insert(row.scenario);
   for (const Scenario& one : catalogue()) {

@@ -617,7 +617,7 @@ inline const std::vector<Golden>& goldens() {
 }
 // clang-format on
 
-TEST_CASE("each scenario is what it says, byte by byte to the end of the connection") {
+TEST_CASE("each scenario sends the documented bytes until the connection ends") {
   REQUIRE(goldens().size() == catalogue().size());
   for (std::size_t i = 0; i < goldens().size(); ++i) {
     const Golden& golden = goldens()[i];
@@ -637,7 +637,7 @@ TEST_CASE("each scenario is what it says, byte by byte to the end of the connect
   }
 }
 
-TEST_CASE("a scenario goes on as it began, for every request and every client") {
+TEST_CASE("a scenario behaves the same for every request and every client") {
   for (const char* const name : {"server-error-then-answer", "closed-before-headers", "reset-on-accept", "early-hints",
                                  "usage-chunk-without-choices"}) {
     const Scenario one = scenario(name);
@@ -653,7 +653,7 @@ TEST_CASE("a scenario goes on as it began, for every request and every client") 
   }
 }
 
-TEST_CASE("a half-closed connection still waits for its client, a closed one does not") {
+TEST_CASE("a half-closed connection waits for its client, a closed one does not") {
   for (const char* const name : {"half-closed-in-stream", "closed-in-stream"}) {
     const Scenario one = scenario(name);
     CAPTURE(one.name());
@@ -718,7 +718,7 @@ inline bool tells_what_was_read() {
 #endif
 }
 
-TEST_CASE("one write is one read, and a write per byte is a read per byte") {
+TEST_CASE("a client reads one write as one read, and single-byte writes as single-byte reads") {
   CHECK(reads_of(scenario("one-write-for-all")).size() == 1);
   // If the reader is delayed for a second, the gateway stops waiting for it, and writes may arrive joined.
   const bool each_alone = tells_what_was_read();
@@ -732,7 +732,7 @@ TEST_CASE("one write is one read, and a write per byte is a read per byte") {
   CHECK(is_divided());
 }
 
-TEST_CASE("header names in lower case: no other is there") {
+TEST_CASE("all header names are in lower case in the scenario of that name") {
   const Scenario one = scenario("header-names-in-lower-case");
   Gateway gateway{one.options()};
   one.mount(gateway);
@@ -748,7 +748,7 @@ TEST_CASE("header names in lower case: no other is there") {
   }
 }
 
-TEST_CASE("early status under Expect: the answer comes before the body, and no 100 Continue") {
+TEST_CASE("early status under Expect: the response comes before the body and without a 100 Continue") {
   const Scenario one = scenario("early-status-under-expect");
   Gateway gateway{one.options()};
   one.mount(gateway);

@@ -246,7 +246,7 @@ std::string needs_of(const Scenario& scenario) {
   return needs;
 }
 
-TEST_CASE("each scenario of the catalogue expects of a client what it was made to expect") {
+TEST_CASE("each scenario expects the outcome in the table") {
   std::set<std::string> known;
   for (const Row& row : table) {
     CAPTURE(row.name);
@@ -263,7 +263,7 @@ TEST_CASE("each scenario of the catalogue expects of a client what it was made t
   CHECK(known.size() == std::size(table));
 }
 
-TEST_CASE("a client passes a scenario with what it expects and with nothing else") {
+TEST_CASE("a client passes a scenario only with the expected outcome") {
   for (const Row& row : table) {
     CAPTURE(row.name);
     const Scenario one = scenario(row.name);

@@ -41,7 +41,7 @@ inline std::string judged(const char* name, const ClientOutcome& outcome) {
   return to_string(verdict.kind()) + (verdict ? "" : " (no)");
 }
 
-TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody said apart") {
+TEST_CASE("a verdict distinguishes answers, errors, losses, hangs and invented text") {
   const std::string whole = "Zürich 21 °C, 東京 9 °C.";
   ClientOutcome hung = got("Zürich ", true);
   hung.hung = true;
@@ -82,7 +82,7 @@ TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody
   }
 }
 
-TEST_CASE("tool calls are judged by names and by what their arguments mean") {
+TEST_CASE("tool calls are compared by name and by the meaning of their arguments") {
   const auto called = [](std::vector<wire::ToolCall> calls, std::string text = "") {
     ClientOutcome outcome;
     outcome.text = std::move(text);
@@ -122,7 +122,7 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
   CHECK(judged("early-hints", called({time}, "Zürich 21 °C, 東京 9 °C.")) == "wrong answer (no)");
 }
 
-TEST_CASE("what is shown before an error was said, in order and once, or it is a wrong answer") {
+TEST_CASE("text shown before an error must match the sent text, in order and once") {
   const std::string whole = "Zürich 21 °C, 東京 9 °C.";
   const std::string some = "Zürich 21 °C, ";
   const auto told = [](std::string text, int tries = 1) {
@@ -196,7 +196,7 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
   CHECK(judged("stream-broken-then-answer", twice) == "handled");
 }
 
-TEST_CASE("tool calls that nobody made are a wrong answer, though an error follows") {
+TEST_CASE("an invented tool call is a wrong answer, even if an error follows") {
   ClientOutcome outcome = got("", true);
   const wire::ToolCall zurich{"", "get_weather", R"({"city":"Zürich"})"};
   outcome.tool_calls = {zurich};
@@ -228,7 +228,7 @@ TEST_CASE("tool calls that nobody made are a wrong answer, though an error follo
   CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
 }
 
-TEST_CASE("finish reason and usage are judged where they are told and the scenario sends them") {
+TEST_CASE("finish reason and usage are judged if the client reports them and the scenario sends them") {
   const auto reasoned = [](const char* name, const char* reason, bool error = false) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls(), error};
@@ -276,7 +276,7 @@ TEST_CASE("finish reason and usage are judged where they are told and the scenar
   CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // the reply has none
 }
 
-TEST_CASE("a finish reason that says that something is wrong tells of it as an error does") {
+TEST_CASE("a finish reason that indicates a problem counts as an error") {
   const std::string half = "Zürich 21 °C, ";
   const auto reasoned = [](const char* name, const std::string& text, const char* reason) {
     ClientOutcome outcome{text};
@@ -321,7 +321,7 @@ TEST_CASE("a finish reason that says that something is wrong tells of it as an e
                                          "finish-reason-max-tokens", "tool-finish-without-calls"});
 }
 
-TEST_CASE("a call that stands in the text is the text or the call, and not both or neither") {
+TEST_CASE("a tool call in the text may be reported as text or as a call, but not both or neither") {
   const Scenario spelled = scenario("tool-call-as-text");
   const std::vector<wire::ToolCall> calls = scenario("tool-call-in-one-chunk").tool_calls();
   CHECK(judged("tool-call-as-text", {spelled.text()}) == "handled");
@@ -332,7 +332,7 @@ TEST_CASE("a call that stands in the text is the text or the call, and not both 
   CHECK(judged("early-hints", {"", calls}) == "wrong answer (no)");
 }
 
-TEST_CASE("a client that says in which form it asked is judged by what that form has") {
+TEST_CASE("a client that names the form of its request is judged by that form") {
   const auto used = [](const char* name, bool streamed, const TokenUsage& usage) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls()};
@@ -360,7 +360,7 @@ TEST_CASE("a client that says in which form it asked is judged by what that form
   CHECK(reasoned("finish-reason-empty", true, "") == "silent data loss (no)");
 }
 
-TEST_CASE("usage that was asked for, sent, and not handed on is lost") {
+TEST_CASE("requested and sent usage that a client does not report is lost") {
   const auto asked = [](const char* name, bool has_usage) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls()};
@@ -402,7 +402,7 @@ inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   return "";
 }
 
-TEST_CASE("each scenario says the finish reason and the usage that its bytes have") {
+TEST_CASE("each scenario states the finish reason and usage of its bytes") {
   for (const Scenario& one : catalogue()) {
     CAPTURE(one.name());
     const bool has_answer = one.expected() != Scenario::Expected::error;
@@ -421,7 +421,7 @@ TEST_CASE("each scenario says the finish reason and the usage that its bytes hav
   }
 }
 
-TEST_CASE("a verdict prints itself: one line where it is right, and the whole story where it is not") {
+TEST_CASE("a verdict prints one line if correct, and the details if not") {
   std::ostringstream out;
   out << scenario("early-hints").judge(got("Zürich 21 °C, 東京 9 °C.")) << '\n'
       << scenario("closed-in-stream").judge(got("Zürich "))  // the last of several lines
@@ -438,7 +438,7 @@ TEST_CASE("a verdict prints itself: one line where it is right, and the whole st
         "answer");
 }
 
-TEST_CASE("a verdict on what was shown before an error says so, and where a retry would explain it") {
+TEST_CASE("a verdict on text before an error says so, and names a retry that would explain it") {
   ClientOutcome twice = got("Zürich 21 °C, Zürich 21 °C, ", true);
   CHECK(scenario("closed-in-stream").judge(twice).message() ==
         "closed-in-stream: wrong answer, expected error\n"
@@ -621,7 +621,7 @@ class HonestClient {
   std::unique_ptr<RawConnection> connection_;
 };
 
-TEST_CASE("an honest client gets through the whole catalogue, streaming or not") {
+TEST_CASE("a careful client passes the whole catalogue, streamed and plain") {
   std::map<Kind, int> counts;
   for (const bool streamed : {true, false}) {
     for (const Scenario& one : catalogue()) {
@@ -644,7 +644,7 @@ TEST_CASE("an honest client gets through the whole catalogue, streaming or not")
   CHECK(counts.size() == 2);
 }
 
-TEST_CASE("a client that takes what it got for the answer is caught in every break") {
+TEST_CASE("a client that takes a truncated reply for the answer fails every break") {
   for (const Scenario& one : catalogue()) {
     if (one.group() != "breaks" || one.expected() != Scenario::Expected::error) continue;
     CAPTURE(one.name());

@@ -85,7 +85,7 @@ inline const std::vector<Endless>& endless() {
   return rows;
 }
 
-TEST_CASE("the stall guard ends each wait that a client without a timeout would hang in, and verify() tells it") {
+TEST_CASE("the stall guard ends each wait that would hang a client without a timeout, and verify() reports it") {
   const std::vector<Clock> clocks = {RealClock{}, ManualClock{}, InstantClock{}};
   for (const Endless& row : endless()) {
     for (std::size_t clock = 0; clock < clocks.size(); ++clock) {
@@ -121,7 +121,7 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
   }
 }
 
-TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none for std::nullopt") {
+TEST_CASE("the stall guard is in real time: 120 s by default, positive, std::nullopt for none") {
   CHECK(mock_gateway::detail::Access::data(Options{}).stall_guard == std::optional<Duration>(120s));
   for (const Duration wrong : {Duration{0}, Duration{-1}})
     CHECK_THROWS_WITH_AS(Gateway{Options{}.stall_guard(wrong)},
@@ -142,7 +142,7 @@ TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none fo
   }
 }
 
-TEST_CASE("a stall that ends in time has its outcome and no finding, however short the guard") {
+TEST_CASE("a stall that ends in time gets no finding, however short the guard") {
   Gateway gateway{Options{}.stall_guard(1ms)};
   Gate gate;
   gateway.chat().reply(words().fault(after_tokens(1), stall(20ms)),
@@ -158,7 +158,7 @@ TEST_CASE("a stall that ends in time has its outcome and no finding, however sho
 
 // --- The message of a failing wait -----------------------------------------------------------------------------------
 
-TEST_CASE("a wait of the test that fails says which exchange stalls as scripted, where, and since when") {
+TEST_CASE("a failed wait of the test names the exchange that stalls, where, and for how long") {
   const Gate gate;
   struct Row {
     std::string name;
@@ -203,7 +203,7 @@ TEST_CASE("a wait of the test that fails says which exchange stalls as scripted,
   }
 }
 
-TEST_CASE("a place of a reply has one name, while an exchange waits there and afterwards") {
+TEST_CASE("a place in a reply has the same name while an exchange waits there and afterwards") {
   const std::pair<Trigger, std::string> rows[] = {
       {after_events(1), "after event 1"},
       {after_tokens(2), "after token 2"},
@@ -233,7 +233,7 @@ TEST_CASE("a place of a reply has one name, while an exchange waits there and af
   }
 }
 
-TEST_CASE("a time below a millisecond is told as it is") {
+TEST_CASE("times below a millisecond are printed exactly") {
   const std::pair<Duration, std::string> rows[] = {
       {500us, "stall for 0.5 ms"},  {1ns, "stall for 0.000001 ms"}, {10ms, "stall for 10 ms"},
       {1500us, "stall for 1.5 ms"}, {2h, "stall for 7200000 ms"},
@@ -246,7 +246,7 @@ TEST_CASE("a time below a millisecond is told as it is") {
   CHECK(contains(gateway.verify().message(), "ManualClock::sleep_for(0.0005 s)"));
 }
 
-TEST_CASE("how long an exchange has stalled is told in real time, whatever the gateway's clock shows") {
+TEST_CASE("stall durations are reported in real time on any clock") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(words().fault(after_tokens(2), stall()));
@@ -261,7 +261,7 @@ TEST_CASE("how long an exchange has stalled is told in real time, whatever the g
   CHECK(*seconds < 600);
 }
 
-TEST_CASE("of many exchanges that wait as scripted a failing wait names three, and a wait that succeeds none") {
+TEST_CASE("a failed wait names up to three stalled exchanges; a successful wait names none") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -283,7 +283,7 @@ TEST_CASE("of many exchanges that wait as scripted a failing wait names three, a
 
 // --- Forgotten sleeps ------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, and is in no list any more") {
+TEST_CASE("the clock's guard ends a client's forgotten sleep and removes it from all lists") {
   ManualClock clock{ManualClock::default_start, 30ms};
   CHECK(time_of([&] { clock.sleep_for(1h); }) >= 30ms);
   CHECK(clock.waits().empty());
@@ -301,7 +301,7 @@ TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, a
   CHECK_FALSE(long_guard.wait_for_sleepers(1, 0ms));
 }
 
-TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-After is of the gateway's clock") {
+TEST_CASE("a failed wait for sleepers explains that a date in Retry-After uses the gateway's clock") {
   const auto waits_after = [](ManualClock clock, const Reply& reply) {
     Gateway gateway{Options{}.clock(clock)};
     gateway.chat().reply(reply);
@@ -332,7 +332,7 @@ TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-Afte
   CHECK(clock.wait_for_sleepers(1, 0ms).message() == nobody);
 }
 
-TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard ended, until a reset") {
+TEST_CASE("verify() of each gateway on the clock reports a sleep that the guard ended, until a reset") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway one{Options{}.clock(clock)};
   Gateway other{Options{}.clock(clock)};
@@ -360,7 +360,7 @@ TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard en
 
 // --- Functions of a test that move the clock -------------------------------------------------------------------------
 
-TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none waits for its own exchange") {
+TEST_CASE("parallel on_exchange functions can advance the clock without waiting for their own exchange") {
   ManualClock clock;
   std::atomic<int> ended{0};
   Gateway gateway{Options{}.clock(clock).on_exchange([clock, &ended](const Exchange&) mutable {
@@ -388,7 +388,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
   CHECK(gateway.verify());
 }
 
-TEST_CASE("an advance inside on_exchange waits for what it sets off in other exchanges") {
+TEST_CASE("an advance inside on_exchange waits for its effects on other exchanges") {
   ManualClock clock;
   std::promise<std::size_t> seen;
   Gateway* under_test = nullptr;
@@ -413,7 +413,7 @@ TEST_CASE("an advance inside on_exchange waits for what it sets off in other exc
   CHECK(second.receive_response().done());
 }
 
-TEST_CASE("a sleep of no time is over at once") {
+TEST_CASE("a sleep of zero returns at once") {
   ManualClock clock;
   CHECK(time_of([&] {
           clock.sleep_for(0s);
@@ -422,7 +422,7 @@ TEST_CASE("a sleep of no time is over at once") {
   CHECK(clock.waits().empty());
 }
 
-TEST_CASE("an advance waits for what an exchange does that it wakes from a sleep in on_exchange") {
+TEST_CASE("an advance waits for an exchange whose on_exchange it wakes from a sleep") {
   ManualClock clock;
   std::promise<void> advanced;
   std::promise<std::future_status> seen;
@@ -443,7 +443,7 @@ TEST_CASE("an advance waits for what an exchange does that it wakes from a sleep
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a clock can be advanced, and slept on, in a reply function, also while an advance waits for its exchange") {
+TEST_CASE("a reply function can advance the clock and sleep, even while an advance waits for its exchange") {
   enum class Act { advances, sleeps };
   for (const Act act : {Act::advances, Act::sleeps}) {
     ManualClock clock;
@@ -470,7 +470,7 @@ TEST_CASE("a clock can be advanced, and slept on, in a reply function, also whil
 
 // --- Gates -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an exchange whose guard is spent reaches further gates, and takes none of their permits") {
+TEST_CASE("after its guard has expired, an exchange passes further gates without using permits") {
   const Gate never(20ms);
   Gate gate;
   gate.release();
@@ -486,7 +486,7 @@ TEST_CASE("an exchange whose guard is spent reaches further gates, and takes non
   CHECK_FALSE(gate.wait_until_reached(4, 0ms));
 }
 
-TEST_CASE("a test that waits for a gate hears of an exchange whose guard is spent as soon as it passes") {
+TEST_CASE("a test that waits at a gate returns once an exchange with an expired guard passes") {
   const Gate never(20ms);
   const Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};

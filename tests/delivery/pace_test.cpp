@@ -159,7 +159,7 @@ inline std::vector<Paced> exact() {
   };
 }
 
-TEST_CASE("the first token, the gaps and the speed are to the nanosecond what the reply says") {
+TEST_CASE("first token, gaps and speed match the reply to the nanosecond") {
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
@@ -168,7 +168,7 @@ TEST_CASE("the first token, the gaps and the speed are to the nanosecond what th
   }
 }
 
-TEST_CASE("what is not streamed leaves when its last token would have") {
+TEST_CASE("a plain reply leaves when its last token would have") {
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
@@ -183,7 +183,7 @@ TEST_CASE("what is not streamed leaves when its last token would have") {
   CHECK(cut.plain() == same_cut.stream().back());
 }
 
-TEST_CASE("a speed is kept through a long reply: thirty tokens a second are thirty tokens a second") {
+TEST_CASE("thirty tokens per second stay thirty tokens per second in a long reply") {
   Stepped on(text(letters(301)).tokens_per_second(30));
   const Times all = on.stream();
   REQUIRE(all.size() == 301);
@@ -191,7 +191,7 @@ TEST_CASE("a speed is kept through a long reply: thirty tokens a second are thir
     CHECK(all[30 * second] == static_cast<std::int64_t>(second) * 1'000'000'000);
 }
 
-TEST_CASE("lateness does not add up: tokens that were held come at once, and the next at its own time") {
+TEST_CASE("lateness does not accumulate: held tokens leave at once, the next at its own time") {
   Gate gate;
   Stepped on(text("a b c d").every(1s).hold(gate, before_token(2)));
   RawConnection connection(on.gateway);
@@ -206,7 +206,7 @@ TEST_CASE("lateness does not add up: tokens that were held come at once, and the
   CHECK(connection.receive_response().joined_text() == "a b c d");
 }
 
-TEST_CASE("recorded times of the first token are for one request after the other, and then begin anew") {
+TEST_CASE("recorded times of the first token are used in turn, and then start again") {
   Stepped on(text("a").first_token_after(recorded({1s, 2s})));
   CHECK(on.plain() == times({1s})[0]);
   CHECK(on.stream() == times({2s}));
@@ -216,7 +216,7 @@ TEST_CASE("recorded times of the first token are for one request after the other
   for (const Duration time : {1s, 2s, 3s, 1s}) CHECK(three.plain() == times({time})[0]);
 }
 
-TEST_CASE("a raw reply and a failure have their time to the first byte, and chunks their gaps") {
+TEST_CASE("a raw reply and a failure have a time to the first byte, chunks have gaps") {
   Stepped raw(raw_reply(503, "later").first_token_after(2s));
   CHECK(raw.plain() == times({2s})[0]);
   Stepped failed(Reply(service_unavailable()).first_token_after(recorded({3s})));
@@ -234,7 +234,7 @@ TEST_CASE("an empty reply leaves when its first token would have") {
   CHECK(on.plain() == times({2s})[0]);
 }
 
-TEST_CASE("on the instant clock a drawn pace takes no time, and its record has the times") {
+TEST_CASE("on the instant clock a random pace takes no time, and its record has the times") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   Stub stub = gateway.chat().reply(text(letters(100)).every(uniform(1h, 2h)));
   const auto before = std::chrono::steady_clock::now();
@@ -286,7 +286,7 @@ TEST_CASE("the normal distribution has its four moments") {
   CHECK(std::abs(static_cast<double>(within_one) / 200'000 - 0.6827) < 0.006);
 }
 
-TEST_CASE("uniform times lie between their bounds, each as likely") {
+TEST_CASE("uniform times are between their bounds and equally likely") {
   const std::vector<double> drawn = milliseconds(uniform(10ms, 50ms));
   CHECK(all_within(drawn, 10, 50));
   CHECK(std::abs(mean_of(drawn) - 30) < 0.13);
@@ -315,7 +315,7 @@ TEST_CASE("normal times have their mean and deviation, and are clamped on both s
   CHECK(std::abs(mean_of(rates) - 50) < 0.5);
 }
 
-TEST_CASE("log-normal times have their median, and a tail that lifts the mean") {
+TEST_CASE("log-normal times have their median, and a tail that raises the mean") {
   std::vector<double> drawn = milliseconds(log_normal(20ms, 0.5));
   CHECK(std::abs(median_of(drawn) - 20) < 0.15);
   CHECK(std::abs(mean_of(drawn) - 20 * std::exp(0.125)) < 0.15);
@@ -326,7 +326,7 @@ TEST_CASE("log-normal times have their median, and a tail that lifts the mean") 
   CHECK(std::abs(median_of(draws(log_normal(50, 1))) - 50) < 0.8);
 }
 
-TEST_CASE("the gaps of a stream are those of its distribution") {
+TEST_CASE("the gaps of a stream follow its distribution") {
   Stepped on(text(letters(2001)).every(log_normal(20ms, 0.5)));
   std::vector<double> logarithms;
   for (const std::int64_t gap : gaps_of(on.stream())) logarithms.push_back(std::log(static_cast<double>(gap) / 1e6));
@@ -348,7 +348,7 @@ TEST_CASE("the same seed repeats the same times, on every machine") {
     CHECK(std::abs(all[token] - expected[token]) <= 1);  // 1 ns of rounding, see Random
 }
 
-TEST_CASE("times follow from the seed, the request and how often it came") {
+TEST_CASE("times depend on the seed, the request and its occurrence") {
   Stepped first(drawn_reply);
   Stepped second(drawn_reply);
   Stepped seeded(drawn_reply, Options{}.seed(2));
@@ -364,7 +364,7 @@ TEST_CASE("times follow from the seed, the request and how often it came") {
   CHECK(seeded.stream(asking("other")) != other_seed);
 }
 
-TEST_CASE("whichever part of a pace is drawn, each request and each of its comings has times of its own") {
+TEST_CASE("each request and each occurrence has its own times, for every random part of a pace") {
   const Pace drawn[] = {Pace().first_token_after(uniform(1s, 2s)), Pace().every(uniform(10ms, 20ms)),
                         Pace().tokens_per_second(uniform(10, 100)), Pace().tokens_per_second(normal(50, 10)),
                         Pace().first_token_after(1s).tokens_per_second(uniform(10, 100))};
@@ -387,7 +387,7 @@ TEST_CASE("whichever part of a pace is drawn, each request and each of its comin
   }
 }
 
-TEST_CASE("times do not follow from the order in which requests arrive") {
+TEST_CASE("times do not depend on the order of requests") {
   Stepped one(drawn_reply);
   Stepped other(drawn_reply);
   const Times x = one.stream(asking("x"));
@@ -413,7 +413,7 @@ TEST_CASE("times do not follow from the order in which requests arrive") {
   }
 }
 
-TEST_CASE("another time to the first token leaves the gaps as they were") {
+TEST_CASE("a different time to the first token does not change the gaps") {
   Stepped drawn(drawn_reply);
   Stepped fixed(drawn_reply.first_token_after(1s));
   const Times gaps = gaps_of(fixed.stream());
@@ -421,7 +421,7 @@ TEST_CASE("another time to the first token leaves the gaps as they were") {
   for (std::size_t index = 0; index < gaps.size(); ++index) CHECK(std::abs(gaps[index] - others[index]) <= 1);
 }
 
-TEST_CASE("a pace changes no id and no content") {
+TEST_CASE("a pace does not change ids or content") {
   const auto answers = [](const Reply& reply) {
     Gateway gateway{Options{}.clock(InstantClock{})};
     gateway.chat().reply(reply);
@@ -439,7 +439,7 @@ TEST_CASE("a pace changes no id and no content") {
 
 // --- The gateway's pace ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a gateway's pace is that of every completion, scripted or not") {
+TEST_CASE("a gateway's pace applies to every completion, scripted or not") {
   Stepped on(Options{}.pace(Pace().first_token_after(200ms).tokens_per_second(50).chunked(by_tokens(2))));
   const Times unscripted = on.stream({{"max_tokens", 3}});
   REQUIRE(unscripted.size() == 2);
@@ -452,7 +452,7 @@ TEST_CASE("a gateway's pace is that of every completion, scripted or not") {
   CHECK(on.stream() == times({200ms, 220ms}));
 }
 
-TEST_CASE("what a reply sets itself goes before the gateway's pace, the rest stays") {
+TEST_CASE("a reply's own settings override those of the gateway's pace") {
   const Options options = Options{}.pace(Pace().first_token_after(1s).every(100ms).chunked(by_characters()));
   const auto stream = [&](const Reply& reply) {
     Stepped on(reply, options);
@@ -466,7 +466,7 @@ TEST_CASE("what a reply sets itself goes before the gateway's pace, the rest sta
   CHECK(stream(text("abc d").chunked(by_tokens())) == times({1s, 1100ms}));
 }
 
-TEST_CASE("failures, raw replies and other operations do not wait for the gateway's pace") {
+TEST_CASE("the gateway's pace does not delay failures, raw replies and other operations") {
   Gateway gateway{Options{}.clock(ManualClock{}).pace(Pace().first_token_after(1h))};
   gateway.chat().reply(rate_limited(), raw_reply(200, "raw"));
   const Http http(gateway);
@@ -478,7 +478,7 @@ TEST_CASE("failures, raw replies and other operations do not wait for the gatewa
   for (const Exchange& exchange : gateway.journal().all()) CHECK_FALSE(exchange.guard_expired());
 }
 
-TEST_CASE("several choices share one pace, a delta each in turn") {
+TEST_CASE("several choices share one pace, one delta each in turn") {
   Stepped on(text("ab").every(1s).chunked(by_characters()));
   CHECK(on.stream({{"n", 2}}) == times({0s, 1s, 2s, 3s}));
   CHECK(on.plain({{"n", 2}}) == times({3s})[0]);
@@ -486,7 +486,7 @@ TEST_CASE("several choices share one pace, a delta each in turn") {
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("times and speeds that no reply can have are refused, with what to do") {
+TEST_CASE("impossible times and speeds are refused with advice") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Reply a = text("a");

@@ -74,7 +74,7 @@ void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& prog
   delivery.go_on();
 }
 
-TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
+TEST_CASE("[DONE] is reported only after its last byte was written") {
   const std::vector<std::pair<const char*, Reply>> replies = {
       {"due together", two_events()},
       {"event by event", two_events().write_each_event()},
@@ -103,7 +103,7 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
   }
 }
 
-TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
+TEST_CASE("[DONE] is reported with its own time, whatever follows it") {
   const Reply reply = two_events().sse(with_data_after_done()).write_each_event();
   detail::DeliveryProgress progress;
   Watching outlet(progress);
@@ -115,7 +115,7 @@ TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
   CHECK(progress.done_at.load() <= outlet.writes[done + 1].at);
 }
 
-TEST_CASE("events and tokens are told once they were handed over, and those that could not be are not") {
+TEST_CASE("events and tokens are reported once they were written, not before") {
   // Head, two events, [DONE], the terminating chunk.
   for (const bool simple : {true, false}) {
     const Reply apart = two_events().write_each_event();
@@ -134,7 +134,7 @@ TEST_CASE("events and tokens are told once they were handed over, and those that
   }
 }
 
-TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
+TEST_CASE("a write has at most 64 KiB, however much is due") {
   std::vector<StreamChunk> elements(2000, json_chunk({{"word", std::string(100, 'x')}}));
   elements.push_back(json_chunk({{"word", std::string(200'000, 'y')}}));
   detail::DeliveryProgress progress;
@@ -161,7 +161,7 @@ TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
   }
 }
 
-TEST_CASE("a client that never got [DONE] has left no stream open") {
+TEST_CASE("a client that never got [DONE] is not accused of leaving the stream open") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(
@@ -178,7 +178,7 @@ TEST_CASE("a client that never got [DONE] has left no stream open") {
   CHECK(mock_gateway::detail::Access::record(exchange).progress.done);
 }
 
-TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's send queue") {
+TEST_CASE("a client is not accused while [DONE] is in the gateway's send queue") {
   // More than the client's system accepts, and less than the gateway's system buffers.
   const Reply large = chunks({raw_bytes("data: " + std::string(std::size_t{512} << 10, 'x') + "\n\n")});
   const std::pair<const char*, Reply> replies[] = {
@@ -207,7 +207,7 @@ TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's se
   }
 }
 
-TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also after hours") {
+TEST_CASE("durations of waits are printed in seconds with one decimal, even after hours") {
   using Wait = detail::ScriptedWait;
   for (const Duration ago : {Duration{0}, Duration(990ms), Duration(1001ms), Duration(9'999ms), Duration(10'005ms),
                              Duration(59'960ms), Duration(61'050ms), Duration(3'600'500ms), Duration(90'061'010ms)}) {
@@ -253,7 +253,7 @@ class LooksLate final : public test_support::WritesOnly {
   };
 };
 
-TEST_CASE("how late something left is counted from its moment, or from when nothing else held it up") {
+TEST_CASE("lateness counts from the due time, or from the end of another wait") {
   struct Case {
     const char* what;
     bool gateway_is_slow;
@@ -295,7 +295,7 @@ TEST_CASE("how late something left is counted from its moment, or from when noth
   }
 }
 
-TEST_CASE("a paced answer says how late it was, and none is on a clock that takes no time") {
+TEST_CASE("a paced reply reports its lateness; on the instant clock there is none") {
   const auto ask = [](const Options& options, bool stream) {
     Gateway gateway(options.pace(Pace().every(2ms)));
     gateway.chat().reply(text("one two three"));

@@ -77,7 +77,7 @@ SseDialect gzipped() {
   return dialect;
 }
 
-TEST_CASE("a stream without a pace comes in one segment, and event by event where that is asked for") {
+TEST_CASE("a stream without a pace is one segment, or one per event on request") {
   for (const Reply& reply : {text("one two"), text("one two").sse(gzipped()), text("one two").every(0s)}) {
     Stream together(reply);
     Stream apart(reply.write_each_event());
@@ -89,7 +89,7 @@ TEST_CASE("a stream without a pace comes in one segment, and event by event wher
   }
 }
 
-TEST_CASE("each event of a stream is a chunk of its own") {
+TEST_CASE("each event of a stream is a separate chunk") {
   Stream stream(text("one two"));
   const Response response = stream.connection.receive_response();
   std::string_view body = std::string_view(response.raw).substr(response.raw.find("\r\n\r\n") + 4);
@@ -117,7 +117,7 @@ TEST_CASE("a client of HTTP/1.0 gets a stream without a pace in one segment") {
   if (const auto count = segments(connection)) CHECK(*count == 1);
 }
 
-TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
+TEST_CASE("waits, gates, stalls and pings separate writes") {
   SUBCASE("a wait") {
     Stream stream(text("one two three").first_token_after(1s));
     CHECK(stream.connection.receive_until("\n\n\r\n").found);  // the role event
@@ -176,7 +176,7 @@ std::vector<std::size_t> reads_of_stream(const RawConnection& connection) {
 }
 
 #ifdef __linux__
-TEST_CASE("each slice of a reply is a read of its own, over IPv4, over IPv6, and from one to the other") {
+TEST_CASE("each slice of a reply is a separate read, over IPv4, IPv6 and both") {
   for (const auto& pair : {std::pair("127.0.0.1", "127.0.0.1"), std::pair("::1", "::1"), std::pair("::", "127.0.0.1"),
                            std::pair("::", "::1")}) {
     const auto* const host = pair.first;
@@ -195,7 +195,7 @@ TEST_CASE("each slice of a reply is a read of its own, over IPv4, over IPv6, and
 #endif
 
 #ifdef __linux__
-TEST_CASE("the next slice leaves when the client has read the one before, not when its system has acknowledged it") {
+TEST_CASE("the next slice leaves once the client has read the previous one, before its system's acknowledgement") {
   Gateway gateway;
   gateway.chat().reply(text("one two").slice_writes(200));
   RawConnection connection(gateway);
@@ -211,7 +211,7 @@ TEST_CASE("the next slice leaves when the client has read the one before, not wh
 }
 #endif
 
-TEST_CASE("a client that does not read is waited for a second, and not for a second with each slice") {
+TEST_CASE("the gateway waits a second for a client that does not read, not a second per slice") {
   Gateway gateway;
   const Stub stub = gateway.chat().reply(text("one two").slice_writes(1));
   RawConnection connection(gateway);
@@ -221,7 +221,7 @@ TEST_CASE("a client that does not read is waited for a second, and not for a sec
   CHECK(connection.receive_response().complete);
 }
 
-TEST_CASE("whoever has read a whole stream is told of all its events") {
+TEST_CASE("a client that has read a whole stream is recorded with all its events") {
   Gateway gateway;
   gateway.chat().reply("one two three");
   RawConnection connection(gateway);
@@ -235,7 +235,7 @@ TEST_CASE("whoever has read a whole stream is told of all its events") {
   }
 }
 
-TEST_CASE("a client that leaves inside a large write was sent the events that its connection took") {
+TEST_CASE("a client that leaves inside a large write is recorded with the events that its connection accepted") {
   std::string words;
   for (int word = 0; word < 30'000; ++word) words += "word ";
   const std::string whole = Stream(text(words)).rest();

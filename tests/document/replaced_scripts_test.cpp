@@ -75,7 +75,7 @@ const std::vector<Restriction> restrictions = {
     {R"(, "operations": ["list_models"])", {403, 403, 200}},
 };
 
-TEST_CASE("each restriction of a key holds, whether a gateway starts with the script or mounts it") {
+TEST_CASE("each restriction of a key applies, whether a gateway starts with the script or mounts it") {
   std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // keys without a restriction
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
@@ -96,7 +96,7 @@ TEST_CASE("each restriction of a key holds, whether a gateway starts with the sc
   CHECK(tested == known);
 }
 
-TEST_CASE("a key of a script is without a restriction as soon as the script has none for it, and has it again") {
+TEST_CASE("a restriction of a key ends when the script drops it, and returns with it") {
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     Replaced served(with_ops_key(row.members));
@@ -110,7 +110,7 @@ TEST_CASE("a key of a script is without a restriction as soon as the script has 
   }
 }
 
-TEST_CASE("a key that the script has no more is refused, and one that it has still is not, nor is the test's own") {
+TEST_CASE("a key that the script drops is refused; its other keys and the test's own keys stay valid") {
   Replaced served(
       R"("keys": [{"name": "a", "secret": "sk-a-0123456789"}, {"name": "b", "secret": "sk-b-0123456789"}])");
   const CreatedKey own = served.gateway().keys().create("own");
@@ -121,7 +121,7 @@ TEST_CASE("a key that the script has no more is refused, and one that it has sti
   CHECK(served.http().chat().status == 200);
 }
 
-TEST_CASE("a key that the test has disabled stays so while the script says of keys what it said") {
+TEST_CASE("a key that the test has disabled stays disabled while its part of the script is unchanged") {
   Replaced served(with_ops_key(""));
   served.gateway().keys().disable(served.gateway().keys().list().back().id);
   served.by(with_ops_key("") + R"(, "stubs": [{"reply": "new"}])");
@@ -145,7 +145,7 @@ int status_with(const Replaced& served, const std::string& secret) {
   return served.http().with_key(secret).chat().status;
 }
 
-TEST_CASE("a key that a script leaves out and then has again is the same key, under its name or another") {
+TEST_CASE("a key that a script drops and adds again is the same key, even under another name") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
   served.by(R"("stubs": [])");
@@ -163,7 +163,7 @@ TEST_CASE("a key that a script leaves out and then has again is the same key, un
   CHECK(served.gateway().keys().list().back().id == id);
 }
 
-TEST_CASE("a key has the secret that its script says now, and is refused with the one of before") {
+TEST_CASE("a key has the secret of the current script, and its old secret is refused") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
   for (const bool first : {false, true}) {
@@ -175,7 +175,7 @@ TEST_CASE("a key has the secret that its script says now, and is refused with th
   CHECK(served.gateway().keys().list().size() == 2);
 }
 
-TEST_CASE("keys of a script may hand a secret on: it is the key's that has it now") {
+TEST_CASE("keys of a script can exchange secrets") {
   const std::string disabled = R"(, "state": "disabled")";
   Replaced served(keys_section({{"a", one, disabled}, {"b", two, ""}}));
   CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{403, 200});
@@ -185,7 +185,7 @@ TEST_CASE("keys of a script may hand a secret on: it is the key's that has it no
   CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{401, 200});
 }
 
-TEST_CASE("a script whose keys cannot be made changes nothing, and the one before goes on") {
+TEST_CASE("a script with impossible keys changes nothing, and the previous one stays in force") {
   struct Row {
     std::vector<std::string> key;
     const char* reason;
@@ -214,7 +214,7 @@ TEST_CASE("a script whose keys cannot be made changes nothing, and the one befor
   CHECK(status_with(served, "sk-new-0123456789ab") == 200);
 }
 
-TEST_CASE("a key that is not the script's own stays as it is, whatever the script says of it") {
+TEST_CASE("a script does not change keys that are not its own") {
   Replaced served(R"("stubs": [])");
   const CreatedKey own = served.gateway().keys().create("billing");
   Gateway& gateway = served.gateway();
@@ -229,7 +229,7 @@ TEST_CASE("a key that is not the script's own stays as it is, whatever the scrip
   CHECK(Statuses{status_with(served, own.secret), status_with(served, one)} == Statuses{200, 401});
 }
 
-TEST_CASE("a key with which the gateway started is that of the script that named it first") {
+TEST_CASE("a key that the gateway started with belongs to the first script that names it") {
   const ScriptDocument script = Replaced::script(keys_section({{"ops", one, ""}, {"default key", two, ""}}));
   Gateway gateway(script.options());
   LoadedScript loaded = script.mount(gateway);
@@ -245,7 +245,7 @@ TEST_CASE("a key with which the gateway started is that of the script that named
 
 // --- State machines --------------------------------------------------------------------------------------------------
 
-TEST_CASE("state machines stay where they are while the script starts them where it did") {
+TEST_CASE("state machines keep their state while the script's start state is unchanged") {
   Replaced served(R"("states": {"door": "closed"}, "stubs": [{"reply": "old"}])");
   CHECK(served.gateway().state("door") == "closed");
   served.gateway().set_state("door", "open");
@@ -261,7 +261,7 @@ TEST_CASE("state machines stay where they are while the script starts them where
 
 // --- Counters --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("failures, chaos and faults of connections go on counting while the script says of them what it said") {
+TEST_CASE("failures, chaos and connection faults keep counting while their part of the script is unchanged") {
   Replaced served(R"("failures": [{"failure": 500, "times": 2, "for": {"operation": "list_models"}}],
     "chaos": [{"failure": 503, "nth": 2}], "connections": [{"fault": {"garbage_on_accept": "SSH"}, "times": 1}])");
   CHECK(RawConnection(served.gateway()).receive_all().bytes == "SSH");
@@ -276,7 +276,7 @@ TEST_CASE("failures, chaos and faults of connections go on counting while the sc
   CHECK(served.http().ask("x") == "new");
 }
 
-TEST_CASE("three stubs that are written alike keep their calls, each its own, and lose the last with the last") {
+TEST_CASE("three identical stubs keep their own calls, and removing one removes the last") {
   const std::string once = R"({"when": {"user_says": "a"}, "times": 1, "reply": "once"})";
   Replaced served(R"("stubs": [)" + once + ", " + once + ", " + once + R"(, {"reply": "other"}])");
   CHECK(served.http().ask("a") == "once");
@@ -293,7 +293,7 @@ TEST_CASE("three stubs that are written alike keep their calls, each its own, an
 
 // --- The order of stubs ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a script that had no stub at first keeps its place behind what was mounted after it") {
+TEST_CASE("a script that had no stubs at first keeps its priority below stubs mounted later") {
   Replaced served(R"("stubs": [])");
   served.gateway().chat().when(user_says("a")).reply("the test's");
   served.by(R"("stubs": [{"reply": "the script's"}])");
@@ -301,7 +301,7 @@ TEST_CASE("a script that had no stub at first keeps its place behind what was mo
   CHECK(served.http().ask("b") == "the script's");
 }
 
-TEST_CASE("a stub that is removed while its script is mounted again keeps no request waiting") {
+TEST_CASE("no request keeps waiting when its stub is removed while its script is mounted again") {
   std::string stubs;
   for (int number = 0; number < 400; ++number)
     stubs += (number == 0 ? "" : ", ") +
@@ -331,7 +331,7 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
 
 // --- Lines -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a fault of a connection that did not change is told at the line at which it stands now") {
+TEST_CASE("an unchanged connection fault is reported at its current line") {
   const char* const faults = R"({"fault": "reset_on_accept"}, {"fault": "close_on_accept", "always": true},
 {"fault": "close_on_accept", "times": 3})";
   const ScriptFile first(R"({"mock_gateway": 1})", "first.json");
@@ -360,7 +360,7 @@ TEST_CASE("a fault of a connection that did not change is told at the line at wh
   CHECK(told().find("(first.json:2)\n  2 of 3 are left at 2\n" + own) == 0);
 }
 
-TEST_CASE("a stub that did not change is told at the line at which it stands now, in the file in which it stands now") {
+TEST_CASE("an unchanged stub is reported at its current line and file") {
   const ScriptFile first(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "a"}, "expect": 2, "reply": "a"},
 {"when": {"user_says": "b"}, "reply": "b"}]})",
@@ -405,7 +405,7 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
 
 // --- Several files ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("a change in one of several files that share a section is mounted, whichever of them it is") {
+TEST_CASE("a change in any of several files that share a section is mounted") {
   struct Row {
     const char* section;
     const char* parts[2];    // the parts in the two files

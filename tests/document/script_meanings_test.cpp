@@ -119,7 +119,7 @@ const Reply words = text("one twö three");
 #define FAULT(keys) BESIDE(R"("faults": [{)" keys "}]")
 #define SSE(keys) BESIDE(R"("sse": {)" keys "}")
 
-TEST_CASE("each trigger and each effect of a script is the one of its name") {
+TEST_CASE("each trigger and effect in a script equals the C++ function of its name") {
   const std::vector<ReplyRow> rows = {
       {FAULT(R"("before_headers": true, "effect": "close_connection")"),
        words.fault(before_headers(), close_connection())},
@@ -155,7 +155,7 @@ TEST_CASE("each trigger and each effect of a script is the one of its name") {
   CHECK(listed(noted.missing({"fault", "effect"}, unseen)) == "");
 }
 
-TEST_CASE("each switch of a dialect in a script is the one of its name") {
+TEST_CASE("each dialect setting in a script equals the C++ setter of its name") {
   const SseDialect usual;
   const std::vector<ReplyRow> rows = {
       {SSE(R"("line_end": "\r")"), words.sse(usual.line_end("\r"))},
@@ -182,7 +182,7 @@ TEST_CASE("each switch of a dialect in a script is the one of its name") {
   CHECK(listed(noted.missing({"sse"}, {"sse.line_end=\n"})) == "");  // the default
 }
 
-TEST_CASE("each key of a completion in a script is the call of its name") {
+TEST_CASE("each completion key in a script equals the C++ call of its name") {
   const std::vector<ReplyRow> rows = {
       {BESIDE(R"("first_token_after": "1s")"), words.first_token_after(1s)},
       {BESIDE(R"("every": "20ms")"), words.every(20ms)},
@@ -244,7 +244,7 @@ TEST_CASE("each key of a completion in a script is the call of its name") {
   CHECK(listed(noted.missing({"reply", "tool_call", "chunking"}, elsewhere)) == "");
 }
 
-TEST_CASE("each hold, each stall at a gate and each division into writes of a script is the one of its name") {
+TEST_CASE("holds, stalls at gates and write settings in a script equal the C++ calls of their names") {
   const Gate gate;
   const ReplyRow rows[] = {
       {BESIDE(R"("hold": {"gate": "g", "before_token": 2})"), words.hold(gate, before_token(2))},
@@ -283,7 +283,7 @@ TEST_CASE("each hold, each stall at a gate and each division into writes of a sc
   }
 }
 
-TEST_CASE("each failure of a script is the one of its name or status, and each key beside it the call of its name") {
+TEST_CASE("failures in a script and their keys equal the C++ calls of their names") {
   const Failure own = failure(418, "teapot", "short");
   const auto own_with = [](const std::string& keys) {
     return R"({"failure": {"status": 418, "code": "teapot", "message": "short"}, )" + keys + "}";
@@ -337,7 +337,7 @@ TEST_CASE("each failure of a script is the one of its name or status, and each k
   }
 }
 
-TEST_CASE("base64 in a script is read whatever its alphabet and its padding") {
+TEST_CASE("base64 in a script is read with any alphabet and padding") {
   const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::string bytes;
   for (int first = 0; first < 64; ++first)  // every digit in each of the four positions
@@ -387,7 +387,7 @@ std::string conditions_beside(const std::function<void(Gateway&)>& script) {
   return lines;
 }
 
-TEST_CASE("each matcher of a script is the one of its name") {
+TEST_CASE("each matcher in a script equals the C++ matcher of its name") {
   const std::pair<const char*, Matcher> rows[] = {
       {R"("user_says": "x")", user_says("x")},
       {R"("user_says": {"contains": "x"})", user_says(contains("x"))},
@@ -469,7 +469,7 @@ TEST_CASE("each matcher of a script is the one of its name") {
   CHECK(listed(noted.missing({"when", "text_matcher", "range"})) == "");
 }
 
-TEST_CASE("each key of a script's gateway is the option of its name") {
+TEST_CASE("each gateway key in a script equals the option of its name") {
   ScriptRows noted;
   const auto values = [&](const std::string& keys) {
     const Json script = script_of(R"("gateway": {)" + keys + "}");
@@ -533,7 +533,7 @@ TEST_CASE("each key of a script's gateway is the option of its name") {
   CHECK(listed(missing) == "");
 }
 
-TEST_CASE("each switch of a script's acceptance is the one of its name, and its base the acceptance of that name") {
+TEST_CASE("each acceptance switch in a script equals the C++ switch of its name, including its base") {
   const std::pair<const char*, Extension> switches[] = {
       {"bearer_in_any_case", Extension::bearer_in_any_case},
       {"unknown_fields", Extension::unknown_fields},
@@ -591,7 +591,7 @@ TEST_CASE("each switch of a script's acceptance is the one of its name, and its 
   CHECK(listed(noted.missing({"script.gateway.acceptance"})) == "");
 }
 
-TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its name") {
+TEST_CASE("each connection fault and chaos rule in a script equals the C++ call of its name") {
   const auto verified = [](const std::function<void(Gateway&)>& script) {
     Gateway gateway(Options{}.verify_on_destruction(false));
     script(gateway);

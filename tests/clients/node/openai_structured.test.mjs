@@ -48,7 +48,7 @@ inEveryProfile('structured output', (test) => {
     assert.deepEqual(streamed.choices[0].message.parsed, plain.choices[0].message.parsed);
   });
 
-  test('an instance cut short is reported as such', async ({ unscripted }) => {
+  test('a truncated instance is reported as truncated', async ({ unscripted }) => {
     const cut = unscripted.chat.completions.parse(request({ max_tokens: 1 }));
     await assert.rejects(cut, OpenAI.LengthFinishReasonError);
   });

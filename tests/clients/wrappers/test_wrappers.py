@@ -54,7 +54,7 @@ def judge(tmp_path):
 
 
 @pytest.mark.parametrize("wrapper", WRONG)
-def test_one_that_does_not_wait_is_found(judge, wrapper):
+def test_a_wrapper_that_does_not_wait_gets_a_finding(judge, wrapper):
     code, said = judge(WRONG[wrapper], "3600s", "--fail-on", "warning")
     assert code == 1, said
     assert re.search(r"\nreview: asked_again_early \(exchange 2 after 1\): asked the same again after [\d.]+ s, as a "
@@ -62,7 +62,7 @@ def test_one_that_does_not_wait_is_found(judge, wrapper):
     assert "mock-gateway: failed: 1 finding, 2 requests judged" in said
 
 
-def test_what_may_be_meant_fails_no_run_unless_it_is_asked_for(judge):
+def test_a_finding_that_may_be_intended_fails_a_run_only_on_request(judge):
     code, said = judge(WRONG["langchain"], "3600s")
     assert code == 0, said
     assert "asked_again_early" in said
@@ -70,7 +70,7 @@ def test_what_may_be_meant_fails_no_run_unless_it_is_asked_for(judge):
 
 
 @pytest.mark.parametrize("wrapper", RIGHT)
-def test_one_that_waits_is_clean(judge, wrapper):
+def test_a_wrapper_that_waits_gets_no_finding(judge, wrapper):
     code, said = judge(RIGHT[wrapper], "1s", "--fail-on", "warning")
     assert code == 0, said
     assert "\nreview: clean: 2 exchanges judged\n" in said
