@@ -1,10 +1,11 @@
-# What the library stands on: taken from the system, from the project that includes this one, or else fetched.
+# The library's dependencies: found on the system, taken from the including project, or fetched.
 
 include(FetchContent)
 include(${CMAKE_CURRENT_LIST_DIR}/Httplib.cmake)
 
-# A project that adds this one as a folder links our targets from outside this folder, so what we find must be visible
-# there. CMake 3.24 does that for everything found; for older ones each target is lifted where it was found.
+# A project that adds this one with add_subdirectory links our targets from another folder, so found targets must be
+# visible there. CMake 3.24 and newer do that for every find_package. For older versions each target is made global
+# where it is found.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 function(mock_gateway_lift target)
   if(TARGET ${target})
@@ -38,7 +39,7 @@ mock_gateway_find_httplib()
 if(NOT TARGET mock_gateway::httplib)
   message(STATUS "mock_gateway: ${MOCK_GATEWAY_HTTPLIB_PROBLEM}")
   message(STATUS "mock_gateway: fetching cpp-httplib (on Debian: libcpp-httplib-dev and pkg-config)")
-  # Only its header is used. The folder without a CMakeLists.txt keeps its own build, and its search for TLS, out.
+  # Only the header is used. A subfolder without a CMakeLists.txt avoids cpp-httplib's own build and its search for TLS.
   FetchContent_Declare(httplib
     GIT_REPOSITORY https://github.com/yhirose/cpp-httplib.git GIT_TAG v0.41.0 GIT_SHALLOW ON
     SOURCE_SUBDIR cmake)

@@ -1,12 +1,13 @@
-# Writes the source of the files that the program carries: cmake -DSOURCE=endpoint -DOUTPUT=embedded.cpp -P Embed.cmake
-# SOURCE has console/ and control/openapi.json. OUTPUT is left alone when it would not change.
+# Writes the C++ source of the files that the program embeds: cmake -DSOURCE=endpoint -DOUTPUT=embedded.cpp -P
+# Embed.cmake
+# SOURCE contains console/ and control/openapi.json. OUTPUT is rewritten only if it changes.
 
 cmake_minimum_required(VERSION 3.16)
 
 get_filename_component(SOURCE "${SOURCE}" ABSOLUTE)
 get_filename_component(OUTPUT "${OUTPUT}" ABSOLUTE)
 
-# Sets `out` to the bytes of a file as numbers of C++.
+# Sets `out` to the bytes of a file as a list of C++ numbers.
 function(bytes_of file out)
   file(READ "${file}" hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")

@@ -1,21 +1,21 @@
-# Finds cpp-httplib in the forms in which systems carry it. The build and the installed package share this file.
+# Finds cpp-httplib in any of its packaged forms. The build and the installed package share this file.
 #
-# mock_gateway_find_httplib() makes the target mock_gateway::httplib from the first of:
+# mock_gateway_find_httplib() creates the target mock_gateway::httplib from the first of:
 #   1. the single header in the folder MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR,
 #   2. the target httplib::httplib, or the package httplib that cpp-httplib's own installation exports,
 #   3. pkg-config's cpp-httplib: Debian's compiled library, whose flags change the layout of its classes,
 #   4. a single header on the include path.
-# and sets
-#   MOCK_GATEWAY_HTTPLIB_KIND         "header" when a single header is all there is, "library" otherwise
-#   MOCK_GATEWAY_HTTPLIB_DESCRIPTION  where it was found, for people
-#   MOCK_GATEWAY_HTTPLIB_PROBLEM      why there is no target, for people
+# It sets:
+#   MOCK_GATEWAY_HTTPLIB_KIND         "header" if only a single header was found, else "library"
+#   MOCK_GATEWAY_HTTPLIB_DESCRIPTION  where it was found, for messages
+#   MOCK_GATEWAY_HTTPLIB_PROBLEM      why there is no target, for messages
 
 set(MOCK_GATEWAY_HTTPLIB_MINIMUM 0.11.4)
 
-# Makes the target from the folder of a single header.
+# Creates the target from a folder with a single header.
 macro(mock_gateway_use_httplib_header folder)
   add_library(mock_gateway::httplib INTERFACE IMPORTED)
-  # Up to 0.18 the header counts on select() unless told otherwise, which ends at 1,024 descriptors.
+  # Up to version 0.18 the header uses select() by default, which is limited to 1,024 descriptors.
   set_target_properties(mock_gateway::httplib PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${folder}"
     INTERFACE_COMPILE_DEFINITIONS CPPHTTPLIB_USE_POLL
@@ -25,7 +25,7 @@ macro(mock_gateway_use_httplib_header folder)
   set(MOCK_GATEWAY_HTTPLIB_KIND header)
 endmacro()
 
-# Makes the target from another one.
+# Creates the target from another target.
 macro(mock_gateway_use_httplib_target target description)
   add_library(mock_gateway::httplib INTERFACE IMPORTED)
   set_target_properties(mock_gateway::httplib PROPERTIES INTERFACE_LINK_LIBRARIES ${target})
@@ -42,7 +42,7 @@ endfunction()
 macro(mock_gateway_find_httplib)
   set(MOCK_GATEWAY_HTTPLIB_PROBLEM "")
   if(TARGET mock_gateway::httplib)
-    # found before
+    # found earlier
   elseif(MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR)
     if(NOT EXISTS "${MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR}/httplib.h")
       message(FATAL_ERROR "MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR: there is no ${MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR}/httplib.h")
@@ -79,14 +79,14 @@ macro(mock_gateway_search_httplib)
   endif()
 endmacro()
 
-# Says what keeps a header on the include path from being used, or nothing.
+# Sets `result` to the reason why a header on the include path cannot be used, or to an empty string.
 function(mock_gateway_examine_httplib folder result)
   set(problem "")
   if(NOT folder)
     set(problem "cpp-httplib was not found")
   else()
     mock_gateway_httplib_version("${folder}/httplib.h" version)
-    # Split off a compiled library, the header has declarations only, and cannot say which macros that was built with.
+    # The header of a compiled library has only declarations, and does not say which macros the library was built with.
     file(STRINGS "${folder}/httplib.h" implementation REGEX "^inline Server::Server\\(")
     if(NOT implementation)
       set(problem "${folder}/httplib.h belongs to a compiled library, whose flags only pkg-config knows, "

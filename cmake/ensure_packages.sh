@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for what is about to be built, and says which.
+# Installs missing Debian packages and prints their names.
 #
 #   ensure_packages.sh PACKAGE…
 #
-# What counts is whether the thing works, not whether its package is installed: a compiler or a header that came
-# another way is fine, and a system without apt is fine while nothing is missing. Exit status: 0 everything is there,
-# 1 something is missing and cannot be installed.
+# Checks whether the compiler, header or program works, not whether its package is installed. So other installations
+# count, and a system without apt works if nothing is missing. Exit status: 0 if everything is there, 1 if something is
+# missing and cannot be installed.
 set -eu
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -57,10 +57,10 @@ fi
 
 echo "Installing Debian packages:$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
-# The list of packages and the prefix are words.
+# The list of packages and the prefix are split into words on purpose.
 # shellcheck disable=SC2086
 {
   $as_root apt-get update -q >&2
-  # Another lane may be installing.
+  # Waits for the apt of another lane.
   $as_root apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 $missing >&2
 }

@@ -1,5 +1,5 @@
-// Asks a gateway and prints the answer as it arrives: chat_cli "What is the capital of France?"
-// Takes OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL from the environment.
+// Sends a question and prints the answer as it arrives: chat_cli "What is the capital of France?" Reads OPENAI_API_KEY,
+// OPENAI_BASE_URL and OPENAI_MODEL from the environment.
 
 #include <exception>
 #include <iostream>
@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
     auto client = chat_client::ChatClient::from_environment();
     const auto result = client.stream(prompt, [](std::string_view text) {
       std::cout << text << std::flush;
-      return static_cast<bool>(std::cout);  // nobody reads on: stop
+      return static_cast<bool>(std::cout);  // stop if stdout is closed
     });
     if (!result.received().empty()) std::cout << std::endl;
     result.joined();

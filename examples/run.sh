@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the local endpoint and runs it: examples/run.sh [mock-gateway's arguments], for example --help.
-# Installs what is missing on Debian first. stdout is mock-gateway's alone.
+# Builds mock-gateway and runs it: examples/run.sh [mock-gateway's arguments], for example --help. Installs missing
+# Debian packages first. Only mock-gateway writes to stdout.
 set -eu
 
 checkout=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
@@ -18,7 +18,7 @@ cmake -S "$checkout" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   cat "$log" >&2
   exit 1
 }
-# Ninja says how far it is: [12/40].
+# Ninja prints its progress: [12/40].
 cmake --build "$build" --target mock-gateway >&2
 rm -f "$log"
 exec "$build/endpoint/mock-gateway" "$@"

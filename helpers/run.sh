@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests the helpers in their frameworks: pytest, node:test, vitest, go test; their types by mypy and tsc.
+# Tests the helpers with pytest, node:test, vitest and go test, and their types with mypy and tsc.
 #
-#   helpers/run.sh path to the mock-gateway program
+#   helpers/run.sh PROGRAM    PROGRAM is the path of mock-gateway
 #
-# Installs what the tests need on first use (build/helpers/venv, node/node_modules). The last line counts the tests.
+# Installs the requirements on first use (build/helpers/venv, node/node_modules). The last line counts the tests.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

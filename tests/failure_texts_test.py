@@ -1,8 +1,8 @@
-"""Runs the example that fails on purpose, and compares what it says with what it should say, whole.
+"""Runs the example that fails on purpose, and compares its complete output with the expected text.
 
 Usage: failure_texts_test.py PROGRAM PAGE…
 
-Python's standard library only. What the pages show of it is compared, too.
+Also compares the parts that the pages show. Uses only Python's standard library.
 """
 
 import re

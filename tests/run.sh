@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the library, the program and the tests, and runs the tests: tests/run.sh [ctest's arguments]
-# With arguments that choose tests, such as -R sources.keys, it builds only what these need.
-# Installs missing packages on Debian first.
+# If arguments select tests, such as -R sources.keys, builds only what these tests need. Installs missing Debian
+# packages first.
 set -eu
 
 checkout=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
@@ -15,12 +15,12 @@ names_of() { ctest --preset dev -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p'; }
 if [ $# -gt 0 ]; then
   chosen=$(names_of "$@")
   case $chosen in
-    "$(names_of)") ;; # all of them: also build the programs that no test runs
+    "$(names_of)") ;; # all tests: also build programs that no test runs
     '') echo "tests/run.sh: these arguments choose no test: $*" >&2; exit 1 ;;
     *) targets=$(printf '%s\n' "$chosen" | sed 's/^/needs./') ;;
   esac
 fi
 # shellcheck disable=SC2086
 cmake --build --preset dev ${targets:+--target $targets}
-# Many tests wait most of their time.
+# Many tests spend most of their time waiting.
 ctest --preset dev -j $((2 * $(nproc))) "$@"

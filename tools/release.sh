@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Makes the programs and packages of a release in build/dist, and tests them: tools/release.sh [options] VERSION
 #
-#   --draft          VERSION may have no section in docs/changelog.md: that of what is unreleased stands in
-#   --targets LIST   only for these, with commas between them; all are linux-x86_64,linux-arm64,macos-arm64,macos-x86_64
-#   --check LIST     of these targets only whether the program compiles, in a minute or two each
-#   --no-tests       makes the files, and says of each that it is not tested
-#   --part LIST      of the endpoint suite only these files, with commas between them: serve,control
-#   --junit FOLDER   leaves the report of the endpoint suite there
-#   --same-bits      builds each program a second time, from another folder, and compares
+#   --draft          VERSION needs no section in docs/changelog.md: uses the section of unreleased changes
+#   --targets LIST   only these, separated by commas; default: linux-x86_64,linux-arm64,macos-arm64,macos-x86_64
+#   --check LIST     for these targets, only checks that the program compiles, in a minute or two each
+#   --no-tests       makes the files and reports each as not tested
+#   --part LIST      runs only these files of the endpoint tests, separated by commas: serve,control
+#   --junit FOLDER   writes the report of the endpoint tests to this folder
+#   --same-bits      builds each program again, from another folder, and compares the bits
 #
-# VERSION is the one of src/core/version.hpp. The programs are compiled by zig; tools/release/inputs.sh fetches it and the
-# libraries, pinned. The first run takes twenty minutes on two cores, and needs Linux, cargo, and Debian's apt.
-# Exit status 77: a registry cannot be reached.
+# VERSION is that of src/core/version.hpp. zig compiles the programs; tools/release/inputs.sh fetches zig and the
+# libraries, with pinned versions. The first run takes twenty minutes on two cores. It needs Linux, cargo, and Debian's
+# apt. Exit status 77: a registry cannot be reached.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -40,7 +40,7 @@ while (($# > 0)); do
 done
 [[ -n $version ]] || usage
 
-# What zig calls a target.
+# The target's name in zig.
 zig_target() {
   case $1 in
     linux-x86_64) echo x86_64-linux-musl ;;
@@ -55,7 +55,7 @@ for target in "${targets[@]}" "${checked[@]}"; do zig_target "$target" >/dev/nul
 here=$(sed -n 's/^#define MOCK_GATEWAY_VERSION "\(.*\)"/\1/p' src/core/version.hpp)
 [[ $version == "$here" ]] || die "src/core/version.hpp says $here, not $version"
 
-# changelog SECTION: the section's text
+# changelog SECTION: prints the text of the section
 changelog() { awk -v title="## $1" '/^## / { on = $0 == title; next } on' docs/changelog.md; }
 section=$version
 [[ -n $(changelog "$version") || $draft == no ]] || section=Unreleased
@@ -66,18 +66,19 @@ for tool in npm dpkg-deb; do command -v $tool >/dev/null || die "$tool is missin
 # --- Programs ---------------------------------------------------------------------------------------------------------
 
 tools/release/inputs.sh "$inputs" || exit $?
-# What zig compiles of its own, such as the C library, stays here.
+# The cache of what zig compiles itself, such as the C library.
 export ZIG_GLOBAL_CACHE_DIR=$work/cache ZIG_LOCAL_CACHE_DIR=$work/cache
-# Moments of files in archives. An archive of the sources has no repository.
+# The time stamps in archives. An archive of the sources has no repository.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/core/version.hpp)
 export SOURCE_DATE_EPOCH
 
 # configure TARGET SOURCES BUILD [OPTION of cmake…]
 configure() {
   local target=$1 sources=$2 build=$3 options=("${@:4}") flags
-  # No path of this machine is in the program.
+  # Keeps paths of this machine out of the program.
   flags="-ffile-prefix-map=$sources=. -ffile-prefix-map=$build=build -ffile-prefix-map=$inputs=inputs"
-  # What nothing calls is left out. What serves is made for speed; the program around it, most of the bytes, for size.
+  # Unused functions are removed. The serving code is optimized for speed; the rest of the program, most of its bytes,
+  # for size.
   flags+=" -ffunction-sections -fdata-sections"
   # musl's malloc has one lock for all threads.
   if [[ $target == linux-* ]]; then options+=(-DMOCK_GATEWAY_MIMALLOC="$inputs/mimalloc"); fi
@@ -100,8 +101,8 @@ build() {
   configure "$@" && cmake --build "$3" --target mock-gateway -j 2 >>"$3.log" 2>&1 || failed "$1" "$3"
 }
 
-# check TARGET BUILD: whether the program compiles and links, not optimized, of which nothing is kept. Zig looks for
-# undefined behaviour in what is not optimized, which would take longer to compile than what is.
+# check TARGET BUILD: checks that the program compiles and links without optimization, and keeps nothing. The UB checks
+# that zig adds to unoptimized code are turned off: with them it would compile more slowly than optimized code.
 check() {
   configure "$1" "$root" "$2" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -fno-sanitize=undefined" \
     -DMOCK_GATEWAY_PROGRAM_OPTIONS= &&
@@ -136,7 +137,7 @@ if [[ $same_bits == yes ]]; then
   echo "The same bits twice: ${targets[*]}"
 fi
 
-# --- What is beside them ----------------------------------------------------------------------------------------------
+# --- Other files of a release -----------------------------------------------------------------------------------------
 
 changelog "$section" | sed -e '/./,$!d' >"$dist/CHANGELOG.md"
 cp LICENSE "$dist/"

@@ -1,7 +1,7 @@
 // A test program with Catch2; its main comes from the library Catch2WithMain.
 
 #define MOCK_GATEWAY_ADAPTER_CATCH2
-#include "mock_gateway.hpp"  // and Catch2
+#include "mock_gateway.hpp"  // also includes Catch2
 
 #include <chrono>
 
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using chat_client::ChatClient;
 
 TEST_CASE("the client asks as it was told to") {
-  Gateway gateway;  // what this gateway finds and nobody looks at fails the test, with this line
+  Gateway gateway;  // at its end, problems that the test has not read fail it, with this line
   const Stub capital = gateway.chat().when(user_says("capital of France")).expect(1).reply("Paris.");
   chat_client::Settings settings;
   settings.temperature = 0.2;
@@ -30,7 +30,7 @@ TEST_CASE("the client comes back when the gateway lets it") {
   ChatClient client(gateway.base_url(), gateway.api_key());
 
   CHECK(client.ask("Hi") == "Hello.");
-  REQUIRE(stub.wait_for_calls(2, 5s));  // prints what was missing
+  REQUIRE(stub.wait_for_calls(2, 5s));  // prints what is missing
   CHECK(gateway.verify());              // prints what is wrong
-  CHECK(gateway.review());              // prints what the client had better change
+  CHECK(gateway.review());              // prints what the client should change
 }

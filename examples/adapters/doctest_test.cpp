@@ -2,7 +2,7 @@
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #define MOCK_GATEWAY_ADAPTER_DOCTEST
-#include "mock_gateway.hpp"  // and doctest
+#include "mock_gateway.hpp"  // also includes doctest
 
 #include <chrono>
 
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using chat_client::ChatClient;
 
 TEST_CASE("the client asks as it was told to") {
-  Gateway gateway;  // what this gateway finds and nobody looks at fails the test, with this line
+  Gateway gateway;  // at its end, problems that the test has not read fail it, with this line
   const Stub capital = gateway.chat().when(user_says("capital of France")).expect(1).reply("Paris.");
   chat_client::Settings settings;
   settings.temperature = 0.2;
@@ -31,7 +31,7 @@ TEST_CASE("the client comes back when the gateway lets it") {
   ChatClient client(gateway.base_url(), gateway.api_key());
 
   CHECK(client.ask("Hi") == "Hello.");
-  REQUIRE(stub.wait_for_calls(2, 5s));  // prints what was missing
+  REQUIRE(stub.wait_for_calls(2, 5s));  // prints what is missing
   CHECK(gateway.verify());              // prints what is wrong
-  CHECK(gateway.review());              // prints what the client had better change
+  CHECK(gateway.review());              // prints what the client should change
 }

@@ -1,7 +1,7 @@
 // A test program with GoogleTest; its main comes from the library gtest_main.
 
 #define MOCK_GATEWAY_ADAPTER_GTEST
-#include "mock_gateway.hpp"  // and GoogleTest
+#include "mock_gateway.hpp"  // also includes GoogleTest
 
 #include <chrono>
 
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using chat_client::ChatClient;
 
 TEST(ChatClient, TheClientAsksAsItWasToldTo) {
-  Gateway gateway;  // what this gateway finds and nobody looks at fails the test, with this line
+  Gateway gateway;  // at its end, problems that the test has not read fail it, with this line
   const Stub capital = gateway.chat().when(user_says("capital of France")).expect(1).reply("Paris.");
   chat_client::Settings settings;
   settings.temperature = 0.2;
@@ -30,7 +30,7 @@ TEST(ChatClient, TheClientComesBackWhenTheGatewayLetsIt) {
   ChatClient client(gateway.base_url(), gateway.api_key());
 
   EXPECT_EQ(client.ask("Hi"), "Hello.");
-  ASSERT_TRUE(stub.wait_for_calls(2, 5s));  // prints what was missing
+  ASSERT_TRUE(stub.wait_for_calls(2, 5s));  // prints what is missing
   EXPECT_TRUE(gateway.verify());            // prints what is wrong
-  EXPECT_TRUE(gateway.review());            // prints what the client had better change
+  EXPECT_TRUE(gateway.review());            // prints what the client should change
 }

@@ -83,7 +83,7 @@ std::string Agent::call_tool(const Json& call) const {
     if (tool == tools_.end()) return "error: there is no tool " + name;
     return tool->call(Json::parse(function.at("arguments").get<std::string>()));
   } catch (const std::exception& error) {
-    // The model may mend its own mistake.
+    // The model may correct its own mistake.
     return std::string("error: ") + error.what();
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A small agent for OpenAI-compatible gateways, on libcurl: it asks the model, calls the tools that the model asks for,
-// sends their results, and goes on until the model answers. An example of a loop worth testing; its suite is
+// A small agent for OpenAI-compatible gateways, on libcurl. It sends a prompt, runs the tools that the model calls,
+// sends their results, and repeats until the model answers. An example of a loop worth testing; its suite is
 // agent_test.cpp.
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace agent {
 
 using Json = nlohmann::ordered_json;
 
-/// A status other than 200, or no answer at all.
+/// A status other than 200, or no response.
 class AgentError : public std::runtime_error {
  public:
   AgentError(int status, const std::string& message) : std::runtime_error(message), status_(status) {}
-  /// 0 when no answer came.
+  /// 0 if there was no response.
   int status() const { return status_; }
 
  private:
@@ -30,7 +30,7 @@ struct Tool {
   std::string description;
   /// JSON Schema of the arguments.
   Json parameters;
-  /// What it throws is sent to the model as the tool's result.
+  /// The text of an exception is sent to the model as the tool's result.
   std::function<std::string(const Json& arguments)> call;
 };
 
@@ -41,9 +41,9 @@ class Agent {
 
   void add_tool(Tool tool) { tools_.push_back(std::move(tool)); }
 
-  /// The model's answer to the prompt, after at most `max_turns` requests. Throws AgentError.
+  /// Returns the model's answer to the prompt, after at most `max_turns` requests. Throws AgentError.
   std::string run(const std::string& prompt, int max_turns = 8);
-  /// The conversation of the last run, as it was sent.
+  /// The messages of the last run.
   const Json& messages() const { return messages_; }
 
  private:

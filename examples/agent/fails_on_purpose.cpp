@@ -1,4 +1,4 @@
-// What a test says when it fails: these fail on purpose. The messages alone tell why.
+// Tests that fail on purpose, to show their messages: each message explains the failure.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ TEST_CASE("a typing error in the prompt") {
       .named("weather question")
       .when(has_tool("get_weather"), model_is("mock-model"), user_says("weather"))
       .reply("Sunny.");
-  CHECK_THROWS_AS(agent.run("wether in Paris?"), AgentError);  // and nobody asks verify(): the gateway tells
+  CHECK_THROWS_AS(agent.run("wether in Paris?"), AgentError);  // without a call of verify(): the gateway reports it
 }
 
 TEST_CASE("a client that does not wait") {

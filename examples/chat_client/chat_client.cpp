@@ -50,10 +50,10 @@ namespace detail {
 
 enum class Progress { wants_more, satisfied, failed };
 
-/// One request and what came back for it.
+/// One request and its response.
 class Exchange {
  public:
-  /// `on_stream` takes the body of an event stream, piece by piece.
+  /// `on_stream` receives the body of an event stream, piece by piece.
   explicit Exchange(std::function<Progress(std::string_view)> on_stream = {}) : on_stream_(std::move(on_stream)) {}
 
   void begin() {
@@ -67,7 +67,7 @@ class Exchange {
   bool is_stream() const {
     return on_stream_ && status == 200 && header("content-type").find("text/event-stream") == 0;
   }
-  /// Bytes came in place of a reply: the request has arrived, and may have been answered.
+  /// Bytes that are no HTTP response: the request arrived, and the server may have processed it.
   bool is_garbage() const {
     return status == 0 && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY);
   }
@@ -77,7 +77,7 @@ class Exchange {
   }
 
   void take_header(std::string_view line) {
-    if (line.substr(0, 5) == "HTTP/") {  // of the final response, or of an interim one before it
+    if (line.substr(0, 5) == "HTTP/") {  // of an interim or the final response
       headers.clear();
       status = std::atoi(std::string(line.substr(line.find(' ') + 1)).c_str());
       return;
@@ -102,13 +102,13 @@ class Exchange {
   }
 
   CURLcode code = CURLE_OK;
-  int status = 0;  // 0: not a byte of a response
+  int status = 0;  // 0: no byte of a response yet
   std::map<std::string, std::string> headers;
   std::string body;
   bool cancelled = false;
-  /// Everything that was asked for is there; the transfer need not last until the server ends it.
+  /// The response is complete; the transfer need not wait until the server ends it.
   bool satisfied = false;
-  std::exception_ptr thrown;  // by the caller's code, which must not unwind through libcurl
+  std::exception_ptr thrown;  // thrown by the caller's code; exceptions must not pass through libcurl
 
  private:
   std::function<Progress(std::string_view)> on_stream_;
@@ -129,8 +129,9 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* exchange) 
   }
 }
 
-/// Gives libcurl the body of the request once. With bytes that it could send again, it would: by itself, uncounted and
-/// at once, when a connection that was kept alive fails before the reply, and a chat request costs money.
+/// Gives libcurl the body of the request once. If libcurl could read it again, it would resend the request by itself
+/// when a kept-alive connection fails before the response: uncounted and without a pause, and a chat request costs
+/// money.
 struct Upload {
   std::string_view left;
 
@@ -154,7 +155,7 @@ bool is_loopback(const std::string& url) {
   return name == "localhost" || name == "[::1]" || name.compare(0, 4, "127.") == 0;
 }
 
-/// libcurl's handles: a transfer, and the loop that drives it so that another thread can end it.
+/// libcurl's handles: a transfer, and the event loop that drives it, so that another thread can cancel it.
 class Connection {
  public:
   Connection() {
@@ -180,7 +181,7 @@ class Connection {
     exchange.begin();
     curl_slist* headers = nullptr;
     for (const std::string& field : {"Authorization: Bearer " + key, std::string("Content-Type: application/json"),
-                                     std::string("Expect:")}) {  // no waiting for "100 Continue"
+                                     std::string("Expect:")}) {  // do not wait for "100 Continue"
       headers = curl_slist_append(headers, field.c_str());
     }
     curl_easy_reset(transfer_);
@@ -199,7 +200,7 @@ class Connection {
     curl_easy_setopt(transfer_, CURLOPT_CONNECTTIMEOUT, 10L);
     curl_easy_setopt(transfer_, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(transfer_, CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_timeout.count()));
-    // A proxy from the environment cannot reach this machine's loopback.
+    // A proxy from the environment cannot reach this machine's loopback address.
     if (is_loopback(url)) curl_easy_setopt(transfer_, CURLOPT_NOPROXY, "*");
     curl_multi_add_handle(loop_, transfer_);
     run(exchange);
@@ -221,7 +222,7 @@ class Connection {
       if (running == 0) break;
       int wait = 1000;
       if (exchange.satisfied) {
-        // A moment for the end of the body, so that the connection can serve again.
+        // Waits briefly for the end of the body, so that the connection can be reused.
         if (!give_up) give_up = Steady::now() + std::chrono::milliseconds(200);
         wait = static_cast<int>((*give_up - Steady::now()) / std::chrono::milliseconds(1));
         if (wait <= 0) return;
@@ -231,7 +232,7 @@ class Connection {
     int left = 0;
     const CURLMsg* message = curl_multi_info_read(loop_, &left);
     if (!message) return;
-    // It failed to send again what it may not: no reply had come.
+    // libcurl wanted to resend the body, which the upload forbids: there was no response.
     exchange.code = message->data.result == CURLE_SEND_FAIL_REWIND ? CURLE_GOT_NOTHING : message->data.result;
   }
 
@@ -240,7 +241,7 @@ class Connection {
   std::atomic<bool> cancelled_{false};
 };
 
-/// What the events of a stream have said so far.
+/// The state of a stream after the events so far.
 struct StreamState {
   std::string received;
   std::string finish_reason;
@@ -251,7 +252,7 @@ struct StreamState {
   Progress progress() const { return error ? Progress::failed : done ? Progress::satisfied : Progress::wants_more; }
   void fail(ClientError::Kind kind, const std::string& message) { error.emplace(kind, 200, message); }
 
-  /// Takes an event's data and returns the text in it.
+  /// Processes the data of an event and returns its text.
   std::string take(const std::string& data) {
     if (error || done) return "";
     done = data == "[DONE]";
@@ -277,7 +278,7 @@ struct StreamState {
   }
 };
 
-/// The error of an exchange; nothing when a reply arrived and libcurl has no complaint.
+/// The error of an exchange; empty if a response arrived and libcurl reports no error.
 std::optional<ClientError> error_of(const Exchange& exchange) {
   if (exchange.cancelled) return ClientError(ClientError::cancelled, exchange.status, "cancelled");
   if (exchange.code == CURLE_OPERATION_TIMEDOUT) {
@@ -311,7 +312,7 @@ bool worth_a_retry(const Exchange& exchange) {
   return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/// A number, the whole of it, in units of `unit`.
+/// Parses all of `text` as a number in units of `unit`.
 std::optional<std::chrono::nanoseconds> duration(const std::string& text, double unit) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -319,21 +320,22 @@ std::optional<std::chrono::nanoseconds> duration(const std::string& text, double
   return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(number * unit));
 }
 
-/// How long the server asks to wait: `retry-after-ms`, else Retry-After in seconds or as a date.
+/// The wait that the server requests: `retry-after-ms`, else Retry-After in seconds or as a date.
 std::optional<std::chrono::nanoseconds> asked_wait(const Exchange& exchange) {
   if (const auto wait = duration(exchange.header("retry-after-ms"), 1e6)) return wait;
   const std::string asked = exchange.header("retry-after");
   if (const auto wait = duration(asked, 1e9)) return wait;
   const time_t date = curl_getdate(asked.c_str(), nullptr);
   if (date < 0) return std::nullopt;
-  // Against the server's own Date, so that it does not matter when the two clocks differ.
+  // Compares with the server's Date, in case the two clocks differ.
   const time_t server_now = curl_getdate(exchange.header("date").c_str(), nullptr);
   const time_t now = server_now < 0 ? std::time(nullptr) : server_now;
   if (date < now) return std::nullopt;
   return std::chrono::seconds(date - now);
 }
 
-/// Half a second, doubled with each retry up to eight, less a random quarter so that clients do not come back at once.
+/// Half a second, doubled with each retry up to 8 s, minus up to a quarter at random so that clients do not retry at
+/// once.
 std::chrono::nanoseconds own_wait(int retry) {
   static thread_local std::minstd_rand random{std::random_device{}()};
   const double seconds = std::min(0.5 * static_cast<double>(1 << std::min(retry, 10)), 8.0);
@@ -403,7 +405,7 @@ StreamResult ChatClient::stream(const std::string& prompt, const OnDelta& on_del
   });
   send(exchange, prompt, true);
 
-  // A reply that said its last word is whole, however its connection ends afterwards.
+  // After its last event the reply is complete, however the connection ends.
   if (!state.error && !state.whole()) state.error = error_of(exchange);
   if (!state.error && !state.whole()) {
     if (exchange.is_stream()) {
@@ -416,7 +418,7 @@ StreamResult ChatClient::stream(const std::string& prompt, const OnDelta& on_del
 }
 
 RunningStream ChatClient::start_stream(const std::string& prompt, OnDelta on_delta) {
-  // A client of its own: this one stays free for its thread.
+  // A client of its own: this one stays usable on its thread.
   auto worker = std::make_shared<ChatClient>(base_url_, api_key_, sleep_, settings_);
   auto result = std::async(std::launch::async, [worker, prompt, on_delta = std::move(on_delta)] {
     return worker->stream(prompt, on_delta);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A small chat client for OpenAI-compatible gateways, on libcurl. An example of a client worth testing: its suite,
-// chat_client_test.cpp, is how a user of mock_gateway would write one.
+// A small chat client for OpenAI-compatible gateways, on libcurl. It is an example of a client worth testing. Its
+// suite, chat_client_test.cpp, shows how a user of mock_gateway would test it.
 
 #include <chrono>
 #include <functional>
@@ -14,26 +14,26 @@
 
 namespace chat_client {
 
-/// What went wrong, in the terms in which a caller can do something about it.
+/// An error, by what a caller can do about it.
 class ClientError : public std::runtime_error {
  public:
   enum Kind {
     /// 401: the key is missing or invalid.
     unauthorized,
-    /// 403: the key is disabled, or has no right to this.
+    /// 403: the key is disabled, or has no permission for this request.
     forbidden,
-    /// 429, still, after the retries.
+    /// 429 after all retries.
     rate_limited,
     /// Any other 4xx: the request itself is wrong.
     rejected,
-    /// 5xx, still, after the retries; or an error event in a stream.
+    /// 5xx after all retries, or an error event in a stream.
     server_error,
-    /// The connection failed, or ended before the reply was whole.
+    /// The connection failed, or ended before the reply was complete.
     connection_lost,
     /// Nothing arrived for Settings::stall_timeout.
     timed_out,
     cancelled,
-    /// A reply that is none.
+    /// The response is not a valid reply.
     invalid_response,
   };
 
@@ -41,7 +41,7 @@ class ClientError : public std::runtime_error {
       : std::runtime_error(message), kind_(kind), status_(status) {}
 
   Kind kind() const { return kind_; }
-  /// The HTTP status; 0 when none arrived.
+  /// The HTTP status; 0 if there was no response.
   int status() const { return status_; }
 
  private:
@@ -49,8 +49,8 @@ class ClientError : public std::runtime_error {
   int status_;
 };
 
-/// Takes the bytes of an event stream, split anywhere, and gives the data of each event (WHATWG HTML, 9.2.6). What is
-/// no data field is skipped, and so is an event that its blank line never followed.
+/// Splits an event stream, given in pieces of any size, into the data of its events (WHATWG HTML, 9.2.6). Skips other
+/// fields, and a last event without its blank line.
 class SseParser {
  public:
   explicit SseParser(std::function<void(const std::string& data)> on_data) : on_data_(std::move(on_data)) {}
@@ -66,21 +66,21 @@ class SseParser {
   bool first_line_ = true;
 };
 
-/// What became of a streamed reply.
+/// The result of a streamed reply.
 class StreamResult {
  public:
   StreamResult(std::string received, std::string finish_reason, std::optional<ClientError> error)
       : received_(std::move(received)), finish_reason_(std::move(finish_reason)), error_(std::move(error)) {}
 
-  /// The text that arrived, whether the reply is whole or not.
+  /// The text that arrived, complete or not.
   const std::string& received() const { return received_; }
-  /// The whole text. Throws the ClientError when the reply is not whole.
+  /// The complete text. Throws ClientError if the reply is incomplete.
   const std::string& joined() const {
     if (error_) throw ClientError(*error_);
     return received_;
   }
   const std::string& finish_reason() const { return finish_reason_; }
-  /// Nothing when the reply is whole.
+  /// Empty if the reply is complete.
   std::optional<ClientError::Kind> error() const {
     return error_ ? std::optional<ClientError::Kind>(error_->kind()) : std::nullopt;
   }
@@ -91,7 +91,7 @@ class StreamResult {
   std::optional<ClientError> error_;
 };
 
-/// Called with each piece of text; false cancels the stream.
+/// Called with each piece of text; returns false to cancel the stream.
 using OnDelta = std::function<bool(std::string_view text)>;
 /// Waits before a retry.
 using Sleeper = std::function<void(std::chrono::nanoseconds)>;
@@ -102,9 +102,9 @@ struct Settings {
   std::string model = "mock-model";
   std::optional<double> temperature;
   int max_retries = 2;
-  /// When a server asks for more than this, its error is reported instead of retried.
+  /// If a server requests a longer wait, the client reports its error and does not retry.
   std::chrono::seconds longest_wait{120};
-  /// How long a reply may stand still.
+  /// The timeout between bytes of a reply.
   std::chrono::seconds stall_timeout{60};
 };
 
@@ -115,7 +115,7 @@ class Exchange;
 
 }  // namespace detail
 
-/// A stream that runs on a thread of its own. Its destructor cancels it.
+/// A stream on its own thread. The destructor cancels it.
 class RunningStream {
  public:
   RunningStream(std::shared_ptr<detail::Connection> connection, std::shared_future<StreamResult> result)
@@ -124,9 +124,9 @@ class RunningStream {
   RunningStream(RunningStream&&) = default;
   RunningStream& operator=(RunningStream&&) = delete;
 
-  /// Closes the connection at once; from any thread.
+  /// Closes the connection at once. Callable from any thread.
   void cancel();
-  /// Waits for the end.
+  /// Waits for the end of the stream.
   StreamResult result() const { return result_.get(); }
 
  private:
@@ -134,29 +134,29 @@ class RunningStream {
   std::shared_future<StreamResult> result_;
 };
 
-/// Asks a gateway. It retries 408, 409, 429, 5xx and connections that failed before a byte of the reply, as often as
-/// Settings::max_retries says, after the time that `retry-after-ms` or Retry-After asks for, else after a growing
-/// one; never anything else, and never once a stream has begun. For one thread at a time.
+/// A client of a gateway. Retries 408, 409, 429, 5xx and connections that failed before the first byte of a reply, up
+/// to Settings::max_retries times. Waits as `retry-after-ms` or Retry-After says, else with a growing backoff. Never
+/// retries a stream that has begun. Not thread-safe.
 class ChatClient {
  public:
   /// `base_url` ends in /v1.
   ChatClient(std::string base_url, std::string api_key, Sleeper sleep = sleep_in_real_time, Settings settings = {});
-  /// Takes OPENAI_API_KEY, OPENAI_BASE_URL (else OpenAI's own) and OPENAI_MODEL (else that of Settings). Throws
+  /// Reads OPENAI_API_KEY, OPENAI_BASE_URL (default: OpenAI's own) and OPENAI_MODEL (default: that of Settings). Throws
   /// std::runtime_error without a key.
   static ChatClient from_environment(Settings settings = {});
 
-  /// The next request uses this key.
+  /// Uses this key from the next request on.
   void use_key(std::string api_key) { api_key_ = std::move(api_key); }
 
-  /// The reply's text. Throws ClientError.
+  /// Returns the text of the reply. Throws ClientError.
   std::string ask(const std::string& prompt);
-  /// Streams the reply. Problems of the wire are in the result; what `on_delta` throws passes through.
+  /// Streams the reply. Connection and protocol errors are in the result; exceptions of `on_delta` propagate.
   StreamResult stream(const std::string& prompt, const OnDelta& on_delta = {});
-  /// The same on a thread of its own, where `on_delta` and the sleeper are called.
+  /// The same on a separate thread, which calls `on_delta` and the sleeper.
   RunningStream start_stream(const std::string& prompt, OnDelta on_delta = {});
 
  private:
-  /// Sends a chat request, again while that helps.
+  /// Sends a chat request and retries it where that can help.
   void send(detail::Exchange& exchange, const std::string& prompt, bool stream);
 
   std::string base_url_;

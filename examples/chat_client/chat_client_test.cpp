@@ -1,4 +1,4 @@
-// The test suite of the chat client, as a user of mock_gateway writes one.
+// The test suite of the chat client, as a user of mock_gateway would write it.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ using chat_client::StreamResult;
 
 namespace {
 
-/// Notes how long the client wanted to wait, and does not wait.
+/// A sleeper that records the waits and returns at once.
 struct NotedWaits {
   std::vector<Duration> waits;
 
@@ -169,7 +169,7 @@ TEST_SUITE("streaming") {
       CHECK(result.received() == "one two");
       CHECK(result.error() == ClientError::connection_lost);
       CHECK_THROWS_AS(result.joined(), ClientError);
-      CHECK(gateway.journal().count() == before + 1);  // not asked again: its user has seen half of it
+      CHECK(gateway.journal().count() == before + 1);  // no retry: the user has seen half of the reply
       CHECK(gateway.journal().last().outcome() == Outcome::Kind::broken_by_fault);
     }
   }
@@ -218,7 +218,7 @@ TEST_SUITE("streaming") {
     std::promise<void> first;
     auto stream = client.start_stream("go", [&](std::string_view) { return first.set_value(), true; });
     REQUIRE(gate.wait_until_reached(5s));
-    REQUIRE(first.get_future().wait_for(5s) == std::future_status::ready);  // it has left, and has been read
+    REQUIRE(first.get_future().wait_for(5s) == std::future_status::ready);  // the chunk has been sent and read
     stream.cancel();
     CHECK(stub.last_call().wait_for_client_to_leave(5s));
     CHECK(stream.result().error() == ClientError::cancelled);
@@ -257,7 +257,7 @@ TEST_SUITE("keys") {
     CHECK(client.stream("Hi").error() == ClientError::forbidden);
     gateway.keys().enable(key.id);
     CHECK_NOTHROW(client.ask("Hi"));
-    CHECK(gateway.journal().count() == 4);  // a 403 is not asked again
+    CHECK(gateway.journal().count() == 4);  // a 403 is not retried
   }
 
   TEST_CASE("after a rotation no request uses the old key") {
@@ -300,7 +300,7 @@ TEST_SUITE("retries") {
     gateway.chat().reply(rate_limited(60s), text("Hello"));
     auto answer = std::async(std::launch::async, [&] { return client.ask("Hi"); });
     REQUIRE(clock.wait_for_sleepers(1, 5s));
-    clock.advance_to_next_event();  // however long the client chose to sleep
+    clock.advance_to_next_event();  // whatever wait the client chose
     CHECK(answer.get() == "Hello");
 
     const auto exchanges = gateway.journal().all();
@@ -341,7 +341,7 @@ TEST_SUITE("retries") {
     CHECK(wait_after(rate_limited(2s).retry_after_ms(250ms)) == 250ms);
     // HTTP dates are relative to the server's Date.
     CHECK(wait_after(rate_limited().retry_after_date(30s).header("Date", "Mon, 01 Jan 2024 00:00:00 GMT")) == 30s);
-    // Nothing sensible is asked for: the client's own wait.
+    // The server requests no valid wait: the client uses its own.
     for (const auto& failure : {rate_limited().without_retry_after(), rate_limited().header("Retry-After", "-5"),
                                 rate_limited().retry_after("soon")}) {
       const auto wait = wait_after(failure);
@@ -377,7 +377,7 @@ TEST_SUITE("retries") {
     gateway.fail_always(server_error());
     CHECK(error_of_asking(client) == ClientError::server_error);
     CHECK(client.stream("Hi").error() == ClientError::server_error);
-    CHECK(gateway.journal().count() == 6);  // two times: once, and max_retries more
+    CHECK(gateway.journal().count() == 6);  // once, and max_retries more times
     REQUIRE(noted.waits.size() == 4);
     CHECK(noted.waits[0] <= 500ms);
     CHECK(noted.waits[1] > 500ms);  // it grows

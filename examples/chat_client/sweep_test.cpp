@@ -1,5 +1,5 @@
-// The chat client against a reply that breaks at every place in every way, and one that comes in two writes at every
-// byte: what a handful of chosen faults samples, this proves.
+// Tests the chat client with a reply that breaks at every place in every way, and with a reply in two writes, split at
+// every byte. A few chosen faults are samples; these tests are exhaustive.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view said = "Zürich, naïve, 東京";
 
-/// All that a caller of the client sees of one stream.
+/// Everything that a caller of the client sees of one stream.
 struct Seen {
   std::vector<std::string> pieces;
   std::string received;
@@ -56,12 +56,12 @@ std::string joined(const std::vector<std::string>& pieces) {
 
 void no_sleep(std::chrono::nanoseconds) {}
 
-/// A chunk that is missing or comes twice looks like any other: nothing in the protocol counts them.
+/// The protocol has no chunk numbers: a missing or repeated chunk looks like any other.
 bool can_be_noticed(const Effect& effect) {
   return effect.kind() != Effect::Kind::skip_event && effect.kind() != Effect::Kind::duplicate_event;
 }
 
-/// Whether a request may be sent again: nothing came for it.
+/// Whether the client may send the request again: it received nothing.
 bool may_be_repeated(const SweepStep& broken) {
   return broken.trigger().kind() == Trigger::Kind::before_headers && broken.effect().kind() != Effect::Kind::stall &&
          broken.effect().kind() != Effect::Kind::garbage;
@@ -77,7 +77,7 @@ TEST_SUITE("sweep") {
     Seen seen;
     const auto sweep = gateway.sweep(reply, [&] { seen = stream(client); });
     CHECK(sweep.size() > 50);
-    CHECK(seen.received == said);  // the unbroken run
+    CHECK(seen.received == said);  // the run without a fault
     for (const auto& broken : sweep) {
       CAPTURE(broken.name());
       CHECK(broken.reached());
@@ -97,7 +97,7 @@ TEST_SUITE("sweep") {
     std::string answer;
     std::optional<ClientError::Kind> error;
     const auto ask = [&] {
-      // A client for each answer: libcurl takes bytes that follow one for the beginning of the next.
+      // A client for each reply: libcurl takes trailing bytes of a reply for the beginning of the next.
       ChatClient client{gateway.base_url(), gateway.api_key(), no_sleep};
       error.reset();
       try {
@@ -140,7 +140,7 @@ TEST_SUITE("sweep") {
     const auto sweep = gateway.sweep(
         std::string(said), [&] { seen = stream(client); }, splits());
     CHECK(sweep.size() > 1000);
-    const Seen whole = seen;  // of the unbroken run
+    const Seen whole = seen;  // of the run without a fault
     CHECK(whole.received == said);
     CHECK_FALSE(whole.error);
     for (const auto& split : sweep) {

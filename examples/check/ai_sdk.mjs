@@ -75,7 +75,7 @@ function told(error) {
 async function answer(job) {
   if (job.job === "hello") return { client: "ai", version };
   if (job.job === "use_key") {
-    providerOf(job, true); // a provider's key is that of its making
+    providerOf(job, true); // a provider's key is fixed
     return {};
   }
   if (!["ask", "stream", "cancel", "abandon"].includes(job.job)) return { unknown: true };
@@ -85,7 +85,7 @@ async function answer(job) {
   } catch (error) {
     seen.error = told(error);
   }
-  return { ...seen, text: seen.text.toWellFormed() }; // as console.log writes half a character
+  return { ...seen, text: seen.text.toWellFormed() }; // console.log writes an unpaired surrogate so
 }
 
 globalThis.AI_SDK_LOG_WARNINGS = false;

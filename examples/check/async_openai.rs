@@ -59,7 +59,7 @@ fn version() -> Option<&'static str> {
     rest.split('"').next()
 }
 
-/// What the caller has so far.
+/// What the caller has received so far.
 #[derive(Default)]
 struct Seen {
     text: String,
@@ -96,7 +96,7 @@ async fn stream(job: &Value, client: &Client<OpenAIConfig>, seen: &mut Seen) -> 
                 seen.text += &content;
                 pieces += 1;
                 if job["after_tokens"] == pieces {
-                    return Ok(()); // which drops the stream
+                    return Ok(()); // dropping the stream closes it
                 }
             }
             for part in choice.delta.tool_calls.unwrap_or_default() {
@@ -128,7 +128,7 @@ async fn call(job: &Value, clients: &mut Clients) -> Value {
     };
     let error = match job["after_ms"].as_u64() {
         None => made.await.err().map(|error| error.to_string()),
-        // The app drops the call when its user leaves.
+        // An app drops the call when its user leaves.
         Some(after) => match tokio::time::timeout(Duration::from_millis(after), made).await {
             Ok(done) => done.err().map(|error| error.to_string()),
             Err(error) => Some(error.to_string()),
@@ -152,7 +152,7 @@ async fn main() {
         let mut answer = match text_of(&job, "job") {
             "hello" => json!({"client": "async-openai", "version": version()}),
             "use_key" => {
-                client_of(&job, &mut clients, true); // a client's key is that of its configuration
+                client_of(&job, &mut clients, true); // a client's key is fixed
                 json!({})
             }
             "ask" | "stream" | "cancel" | "abandon" => call(&job, &mut clients).await,

@@ -1,8 +1,8 @@
-"""A chat command on urllib, mended: it passes every plain scenario but one. careless_chat.py is what it was before.
+"""A chat command on urllib that passes every plain scenario but one. careless_chat.py is the version with bugs.
 
     mock-gateway check --plain --fail-on warning --skip early-hints -- python3 examples/check/careful_chat.py
 
-early-hints is skipped since Python's http.client takes a 103 for the answer, below what an app can change.
+early-hints is skipped: Python's http.client takes a 103 for the final response, and an app cannot change that.
 """
 
 import datetime
@@ -14,14 +14,14 @@ import time
 import urllib.error
 import urllib.request
 
-TIMEOUT = 5  # seconds without a byte
-LONGEST_WAIT = 5  # seconds: who is told to wait longer reports the error, so that the user can decide
+TIMEOUT = 5  # seconds between bytes
+LONGEST_WAIT = 5  # seconds: if the server requests a longer wait, the client reports the error, so that the user can decide
 TRIES = 3
-WORTH_ANOTHER_TRY = (429, 500, 502, 503, 504)  # never 401 or 403: the same key is refused again
+WORTH_ANOTHER_TRY = (429, 500, 502, 503, 504)  # never 401 or 403: the same key would be refused again
 
 
 def seconds_to_wait(headers):
-    """What the gateway asks for: a number of seconds or a date, else half a second."""
+    """The wait that the gateway requests, in seconds or as a date, else half a second."""
     value = headers.get("Retry-After", "")
     try:
         return max(0.0, float(value))
@@ -35,7 +35,7 @@ def seconds_to_wait(headers):
 
 
 def post(body):
-    """The JSON of a reply with a good status."""
+    """The JSON of a successful response."""
     headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
     request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", json.dumps(body).encode(), headers)
     for tries_left in reversed(range(TRIES)):
@@ -56,7 +56,7 @@ def ask(prompt):
         raise RuntimeError(f"no answer, but {json.dumps(reply)}")
     choice = reply["choices"][0]
     text = choice["message"]["content"]
-    if choice["finish_reason"] not in ("stop", ""):  # length, content_filter: what is there is not all
+    if choice["finish_reason"] not in ("stop", ""):  # length, content_filter: the text is incomplete
         raise RuntimeError(f"the answer was cut off: {choice['finish_reason']}")
     if not isinstance(text, str) or not text:
         raise RuntimeError("the answer has no text")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A chat command of curl and jq, mended: it passes every plain scenario. careless_curl.sh is what it was before.
+# A chat command on curl and jq that passes every plain scenario. careless_curl.sh is the version with bugs.
 #
 #   mock-gateway check --plain --fail-on warning -- bash examples/check/careful_curl.sh {prompt}
 #
-# The answer is on stdout, and the exit status is 0 only when there is all of it.
+# The answer goes to stdout. The exit status is 0 only if the answer is complete.
 set -uo pipefail
 
 fail() {
@@ -17,8 +17,8 @@ folder=$(mktemp -d) || exit
 trap 'rm -rf "$folder"' EXIT
 reply=$folder/reply head=$folder/head
 
-# What passes is tried again, after the seconds that Retry-After names: never 401 or 403, and not when a quota is used up.
-# Whoever is told to wait for long, or until a date, reports the error.
+# Retries temporary errors after the seconds of Retry-After: never 401, 403 or a used-up quota. If the server requests a
+# long wait, or a date, the command reports the error.
 for tries_left in 2 1 0; do
   status=$(curl --silent --show-error --max-time 5 --output "$reply" --dump-header "$head" --write-out '%{http_code}' \
     "$OPENAI_BASE_URL/chat/completions" --header "Authorization: Bearer $OPENAI_API_KEY" \
@@ -31,8 +31,8 @@ for tries_left in 2 1 0; do
   sleep "$wait"
 done
 
-# A body with status 200 may be no JSON, or an error; and a finish_reason such as length says that the text is not all.
-# jq gives "" with a status of 0 for no input at all, so that the whole is read as an array.
+# A body with status 200 may be an error or no JSON at all, and a finish_reason such as length means that the text is
+# incomplete. For empty input jq prints "" and succeeds, so the body is read as an array.
 jq --slurp --join-output '.[0] |
   if .choices | length == 0 then error("no answer, but \(tostring)") else .choices[0] end |
   if .finish_reason | IN("stop", "") | not then error("the answer was cut off: \(.finish_reason)")

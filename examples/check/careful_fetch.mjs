@@ -1,19 +1,19 @@
-// A streaming chat client on Node's fetch as a driver of `mock-gateway check` (docs/driver-protocol.md), mended: it passes
-// every scenario in streams but one, and the session of mishaps. careless_fetch.mjs is what it was before.
+// A streaming chat client on Node's fetch as a driver of `mock-gateway check` (docs/driver-protocol.md). It passes
+// every stream scenario but one, and the session of mishaps. careless_fetch.mjs is the version with bugs.
 //
 //   mock-gateway check --driver --stream --fail-on warning --skip unsolicited-continue -- node examples/check/careful_fetch.mjs
 //
-// unsolicited-continue is skipped since Node's fetch takes a 100 that it did not ask for for a mistake, below what an app
-// can change.
+// unsolicited-continue is skipped: Node's fetch treats an unrequested 100 response as an error, and an app cannot
+// change that.
 
 import readline from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PATIENCE = 5000; // ms for a whole answer, since pings keep a stream alive that says nothing
-const LONGEST_WAIT = 5000; // ms: who is told to wait longer reports the error, so that the user can decide
+const PATIENCE = 5000; // ms for a whole reply: pings can keep a stream alive that sends no text
+const LONGEST_WAIT = 5000; // ms: if the server requests a longer wait, the client reports the error, so that the user can decide
 const TRIES = 3;
-const CLOSED = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]; // a kept connection, whose time was over at the server
-const WORTH_ANOTHER_TRY = [429, 500, 502, 503, 504]; // never 401 or 403: the same key is refused again
+const CLOSED = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]; // the server closed a kept-alive connection that had been idle too long
+const WORTH_ANOTHER_TRY = [429, 500, 502, 503, 504]; // never 401 or 403: the same key would be refused again
 
 function waitOf(headers) {
   const value = headers.get("retry-after") ?? "";
@@ -21,9 +21,10 @@ function waitOf(headers) {
   return isNaN(wait) ? 500 : Math.max(0, wait);
 }
 
-// The fields of each event, as the HTML standard reads them, but for the last one, which counts without a blank line too.
+// The fields of each event, parsed as the HTML standard says. One difference: the last event counts without a blank
+// line too.
 async function* eventsOf(body) {
-  const decoder = new TextDecoder(); // keeps the beginning of a character until the rest comes
+  const decoder = new TextDecoder(); // keeps an incomplete character until its other bytes arrive
   let text = "", event = {};
   function* take(end) {
     const lines = text.split(end ? /\r\n|\n|\r/ : /\r\n|\n|\r(?!$)/); // an \r at the end may be half of a line end

@@ -1,5 +1,5 @@
-"""A chat command on urllib as it is written in an afternoon, with bugs that README.md names. careful_chat.py has them
-mended.
+"""A chat command on urllib, written quickly, with bugs that README.md lists. careful_chat.py is the version without
+them.
 
     mock-gateway check --plain --fail-on warning --skip early-hints --timeout 8s -- python3 examples/check/careless_chat.py
 """
@@ -16,7 +16,7 @@ WORTH_ANOTHER_TRY = (429, 500, 502, 503, 504)
 
 
 def post(body):
-    """The JSON of a reply with a good status."""
+    """The JSON of a successful response."""
     headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
     request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", json.dumps(body).encode(), headers)
     for tries_left in reversed(range(TRIES)):
@@ -27,13 +27,13 @@ def post(body):
             text = error.read().decode(errors="replace")
             if error.code not in WORTH_ANOTHER_TRY or "quota" in text.lower() or not tries_left:
                 raise RuntimeError(f"{error.code} {text}") from None
-        time.sleep(0.5)  # BUG: whatever Retry-After says
+        time.sleep(0.5)  # BUG: ignores Retry-After
 
 
 def ask(prompt):
     reply = post({"model": os.environ["MOCK_GATEWAY_MODEL"], "messages": [{"role": "user", "content": prompt}]})
-    choice = (reply.get("choices") or [{}])[0]  # BUG: an error with status 200 is an empty answer
-    return choice.get("message", {}).get("content") or ""  # BUG: nobody looks at finish_reason
+    choice = (reply.get("choices") or [{}])[0]  # BUG: an error with status 200 becomes an empty answer
+    return choice.get("message", {}).get("content") or ""  # BUG: ignores finish_reason
 
 
 try:

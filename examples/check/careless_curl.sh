@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A chat command of curl and jq as it is written in an afternoon, with bugs that README.md names. careful_curl.sh
-# has them mended.
+# A chat command on curl and jq, written quickly, with bugs that README.md lists. careful_curl.sh is the version without
+# them.
 #
 #   mock-gateway check --plain --fail-on warning -- bash examples/check/careless_curl.sh {prompt}
 set -u
@@ -18,11 +18,11 @@ for try in 1 2 3; do
     200) break ;;
     400 | 404 | 413) break ;;
   esac
-  # BUG: 401 and 403 are tried again too
-  sleep 0.1 # BUG: whatever Retry-After says
+  # BUG: retries 401 and 403 too
+  sleep 0.1 # BUG: ignores Retry-After
 done
 [[ $status == 200 ]] || exit 1
 
-answer=$(jq --raw-output '.choices[0].message.content' "$reply") || exit # BUG: an error is the answer null
-# BUG: nobody looks at finish_reason
-echo $answer # BUG: without quotes, so that the shell makes one space of each line end
+answer=$(jq --raw-output '.choices[0].message.content' "$reply") || exit # BUG: an error becomes the answer null
+# BUG: ignores finish_reason
+echo $answer # BUG: without quotes the shell replaces each line end by a space

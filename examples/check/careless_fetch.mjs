@@ -1,12 +1,12 @@
-// A streaming chat client on Node's fetch as a driver of `mock-gateway check` (docs/driver-protocol.md), as it is written in
-// an afternoon, with bugs that README.md names. careful_fetch.mjs has them mended.
+// A streaming chat client on Node's fetch as a driver of `mock-gateway check` (docs/driver-protocol.md), written
+// quickly, with bugs that README.md lists. careful_fetch.mjs is the version without them.
 //
 //   mock-gateway check --driver --stream --fail-on warning --skip unsolicited-continue -- node examples/check/careless_fetch.mjs
 
 import readline from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PATIENCE = 5000; // ms for a whole answer
+const PATIENCE = 5000; // ms for a whole reply
 const LONGEST_WAIT = 5000; // ms
 const TRIES = 3;
 const WORTH_ANOTHER_TRY = [429, 500, 502, 503, 504];
@@ -37,29 +37,29 @@ class Chat {
     }
   }
 
-  // Gives each piece of text to `show`, and ends when that gives false.
+  // Gives each piece of text to `show`, and ends when `show` returns false.
   async stream(model, prompt, show) {
     const body = await this.open({ model, stream: true, messages: [{ role: "user", content: prompt }] });
     const decoder = new TextDecoder();
     let buffer = "";
     for await (const bytes of body) {
-      buffer += decoder.decode(bytes); // BUG: a character may stand in two reads
+      buffer += decoder.decode(bytes); // BUG: a character may be split between two reads
       const events = buffer.split(/\r\n\r\n|\n\n|\r\r/);
-      buffer = events.pop(); // BUG: an event that the end of the body ends stays here
+      buffer = events.pop(); // BUG: drops a last event without a blank line
       for (const event of events) {
         const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
         const data = lines.map((line) => line.slice(5)).join("\n").trim();
         if (data === "[DONE]") return;
-        // BUG: an error has no choices, and what stands first may be another choice
+        // BUG: an error has no choices, and the first choice may not be the one with index 0
         const piece = data && JSON.parse(data).choices?.[0]?.delta?.content;
         if (piece && show(piece) === false) return;
       }
-    } // BUG: a body that ends here may have been cut, and nobody looks at finish_reason
+    } // BUG: the body may be truncated here; ignores finish_reason
   }
 }
 
 function orTimeout(call, ms) {
-  return Promise.race([call, sleep(ms).then(() => { throw new Error("timeout"); })]); // BUG: the call goes on
+  return Promise.race([call, sleep(ms).then(() => { throw new Error("timeout"); })]); // BUG: the call continues
 }
 
 const chats = new Map(); // one client per address

@@ -1,5 +1,4 @@
-// A client in C++ on cpp-httplib as a driver of `mock-gateway check` (docs/driver-protocol.md): what an app writes
-// itself.
+// A C++ client on cpp-httplib, as an app would write it, as a driver of `mock-gateway check` (docs/driver-protocol.md).
 //
 //   g++ -std=c++17 cpp_httplib.cpp $(pkg-config --cflags --libs cpp-httplib) -pthread -o driver
 //   mock-gateway check --driver --tools -- ./driver
@@ -39,10 +38,10 @@ Connection& connection_of(const json& job) {
   return connection;
 }
 
-// Adds what a message or a delta has to what the caller has seen.
+// Adds the content of a message or a delta to what the caller has received.
 void take(const json& part, json& seen) {
   if (const json content = part.value("content", json()); !content.is_null()) {
-    seen["text"] = seen["text"].get<std::string>() + content.get<std::string>();  // throws for what is no text
+    seen["text"] = seen["text"].get<std::string>() + content.get<std::string>();  // throws if it is no string
   }
   json& calls = seen["tool_calls"];
   for (const json& call : part.value("tool_calls", json())) {
@@ -54,7 +53,7 @@ void take(const json& part, json& seen) {
   }
 }
 
-// Takes an answer, or an event of a stream, whose choices have the key "message" or "delta".
+// Processes a reply, or an event of a stream, whose choices have the key "message" or "delta".
 void take_document(const json& document, const char* key, json& seen) {
   if (document.contains("error")) throw std::runtime_error(document["error"].dump());
   if (const json usage = document.value("usage", json()); usage.is_object()) seen["usage"] = usage;
@@ -65,12 +64,12 @@ void take_document(const json& document, const char* key, json& seen) {
   }
 }
 
-// Reads server-sent events as they arrive.
+// A parser of server-sent events that accepts them as they arrive.
 class Events {
  public:
   Events(const json& job, json& seen) : after_tokens_(job.value("after_tokens", -1)), seen_(seen) {}
 
-  // Whether there is more to read.
+  // Returns whether there is more to read.
   bool take_bytes(const char* data, std::size_t size) {
     rest_.append(data, size);
     for (std::size_t end; (end = rest_.find('\n')) != std::string::npos;) {
@@ -81,7 +80,7 @@ class Events {
     }
     return true;
   }
-  // Whether the caller has left, or [DONE] came.
+  // True if the caller has left or [DONE] has arrived.
   bool left() const { return left_; }
   bool done() const { return done_; }
 
@@ -105,8 +104,8 @@ class Events {
   bool left_ = false;
   bool done_ = false;
   json& seen_;
-  std::string rest_;  // of a line
-  std::string data_;  // of an event
+  std::string rest_;  // an incomplete line
+  std::string data_;  // the data of the current event
 };
 
 void call(const json& job, json& seen) {
@@ -122,7 +121,7 @@ void call(const json& job, json& seen) {
   request.headers = {{"Authorization", "Bearer " + connection.api_key}, {"Content-Type", "application/json"}};
   request.body = body.dump();
 
-  // What a callback throws must not pass through cpp-httplib.
+  // Exceptions of a callback must not pass through cpp-httplib.
   std::exception_ptr failure;
   std::string refusal;
   int status = 0;
@@ -156,7 +155,7 @@ void call(const json& job, json& seen) {
 
   if (failure) std::rethrow_exception(failure);
   if (events.left()) return;
-  if (!events.done()) {  // after which cpp-httplib calls the reading canceled
+  if (!events.done()) {  // then cpp-httplib reports that reading was canceled
     if (!result) throw std::runtime_error(httplib::to_string(result.error()));
     if (result->status != 200) {
       throw std::runtime_error(std::to_string(result->status) + " " + (streams ? refusal : result->body));

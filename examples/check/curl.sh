@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# curl and jq as a client of `mock-gateway check`: one call, whose answer is printed, streamed or in one piece.
+# curl and jq as a client of `mock-gateway check`: sends one request and prints the answer, streamed or not.
 #
 #   mock-gateway check -- bash examples/check/curl.sh
 #
-# The exit status is 0 only when there is an answer. curl tries again after 429 and 5xx, and waits as Retry-After says.
+# The exit status is 0 only if there is an answer. curl retries 429 and 5xx, and waits as Retry-After says.
 set -uo pipefail
 
 if [[ $MOCK_GATEWAY_STREAM == 1 ]]; then stream=true; else stream=false; fi
@@ -16,7 +16,7 @@ ask() {
     --header "Authorization: Bearer $OPENAI_API_KEY" --header 'Content-Type: application/json' --data "$body"
 }
 
-# A body may be no JSON, or have an error in place of choices; a stream may end early, which its end alone shows.
+# A body may be no JSON, or an error without choices. A stream may be truncated, which only its missing end shows.
 if [[ $stream == true ]]; then
   ask | sed --quiet --unbuffered -e '/^data: \{0,1\}\[DONE\]/d' -e 's/^data: \{0,1\}//p' |
     jq --null-input --unbuffered --join-output '

@@ -18,7 +18,7 @@ function modelOf({ base_url: baseURL, api_key: apiKey }, anew = false) {
 }
 
 function take(message, seen, job) {
-  // Only an app that has tools looks for calls.
+  // Only an app with tools reads tool calls.
   if (job.tools) seen.tool_calls = message.tool_calls.map(({ name, args }) => ({ name, arguments: JSON.stringify(args) }));
   seen.finish_reason = message.response_metadata.finish_reason;
   const { input_tokens, output_tokens, total_tokens } = message.usage_metadata ?? {};
@@ -52,7 +52,7 @@ async function call(job, seen) {
 async function answer(job) {
   if (job.job === "hello") return { client: "@langchain/openai", version };
   if (job.job === "use_key") {
-    modelOf(job, true); // a model's key is that of its making
+    modelOf(job, true); // a model's key is fixed
     return {};
   }
   if (!["ask", "stream", "cancel", "abandon"].includes(job.job)) return { unknown: true };
@@ -60,9 +60,9 @@ async function answer(job) {
   try {
     await call(job, seen);
   } catch (error) {
-    seen.error = `${error.constructor.name}: ${error.message}`; // what the user would be shown
+    seen.error = `${error.constructor.name}: ${error.message}`; // what the user would see
   }
-  return { ...seen, text: seen.text.toWellFormed() }; // as console.log writes half a character
+  return { ...seen, text: seen.text.toWellFormed() }; // console.log writes an unpaired surrogate so
 }
 
 for await (const line of readline.createInterface({ input: process.stdin })) {

@@ -21,7 +21,7 @@ def model_of(job, anew=False):
 
 
 def take(message, seen, job):
-    if "tools" in job:  # only an app that has tools looks for calls
+    if "tools" in job:  # only an app with tools reads tool calls
         calls = [(one["name"], json.dumps(one["args"], ensure_ascii=False)) for one in message.tool_calls]
         seen["tool_calls"] = [{"name": name, "arguments": arguments} for name, arguments in calls]
     seen["finish_reason"] = message.response_metadata.get("finish_reason")
@@ -34,7 +34,7 @@ def take(message, seen, job):
 
 
 async def call(job, seen):
-    """Notes in `seen` what the caller is given, as it is given it."""
+    """Records in `seen` what the caller receives, as it arrives."""
     model = model_of(job)
     if "tools" in job:
         model = model.bind_tools(job["tools"])
@@ -59,16 +59,16 @@ async def answer(job):
     if job["job"] == "hello":
         return {"client": "langchain-openai", "version": importlib.metadata.version("langchain-openai")}
     if job["job"] == "use_key":
-        model_of(job, anew=True)  # a model's key is that of its making
+        model_of(job, anew=True)  # a model's key is fixed
         return {}
     if job["job"] not in ("ask", "stream", "cancel", "abandon"):
         return {"unknown": True}
     seen = {"text": "", "tool_calls": [], "error": None}
     try:
-        # The app's task is cancelled when its user leaves.
+        # An app cancels the task when its user leaves.
         await asyncio.wait_for(call(job, seen), job["after_ms"] / 1000 if "after_ms" in job else None)
-        seen["text"].encode()  # as whoever writes it does; half a character cannot be written
-    except Exception as error:  # whatever the user would be shown
+        seen["text"].encode()  # as printing does; half a character raises
+    except Exception as error:  # everything that the user would see
         seen["error"] = f"{type(error).__name__}: {error}"
     return seen
 

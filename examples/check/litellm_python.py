@@ -10,10 +10,10 @@ import json
 import os
 import sys
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it fetches prices from the network when it starts
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it downloads prices when it starts
 import litellm  # noqa: E402
 
-keys = {}  # the key for each address: LiteLLM takes it with each call, and keeps its connections itself
+keys = {}  # the key for each address: LiteLLM takes the key with each call, and keeps connections itself
 
 
 def usage_of(response):
@@ -26,7 +26,7 @@ def function_of(call):
 
 
 async def call(job, seen):
-    """Notes in `seen` what the caller is given, as it is given it."""
+    """Records in `seen` what the caller receives, as it arrives."""
     request = {
         "model": "openai/" + job["model"],
         "api_base": job["base_url"],
@@ -70,10 +70,10 @@ async def answer(job):
         return {"unknown": True}
     seen = {"text": "", "tool_calls": [], "error": None, "finish_reason": None, "usage": None}
     try:
-        # The app's task is cancelled when its user leaves.
+        # An app cancels the task when its user leaves.
         await asyncio.wait_for(call(job, seen), job["after_ms"] / 1000 if "after_ms" in job else None)
-        seen["text"].encode()  # as whoever writes it does; half a character cannot be written
-    except Exception as error:  # whatever the user would be shown
+        seen["text"].encode()  # as printing does; half a character raises
+    except Exception as error:  # everything that the user would see
         seen["error"] = f"{type(error).__name__}: {error}"
     return seen
 

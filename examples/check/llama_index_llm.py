@@ -40,7 +40,7 @@ def take(model, response, seen, job):
 
 
 async def call(job, seen):
-    """Notes in `seen` what the caller is given, as it is given it."""
+    """Records in `seen` what the caller receives, as it arrives."""
     model, messages = model_of(job), [ChatMessage(role="user", content=job["prompt"])]
     request = {"tools": job["tools"]} if "tools" in job else {}
     if not job.get("stream", job["job"] != "ask"):
@@ -65,16 +65,16 @@ async def answer(job):
     if job["job"] == "hello":
         return {"client": "llama-index", "version": importlib.metadata.version("llama-index-llms-openai-like")}
     if job["job"] == "use_key":
-        model_of(job, anew=True)  # a model's key is that of its making
+        model_of(job, anew=True)  # a model's key is fixed
         return {}
     if job["job"] not in ("ask", "stream", "cancel", "abandon"):
         return {"unknown": True}
     seen = {"text": "", "tool_calls": [], "error": None, "finish_reason": None}
     try:
-        # The app's task is cancelled when its user leaves.
+        # An app cancels the task when its user leaves.
         await asyncio.wait_for(call(job, seen), job["after_ms"] / 1000 if "after_ms" in job else None)
-        seen["text"].encode()  # as whoever writes it does; half a character cannot be written
-    except Exception as error:  # whatever the user would be shown
+        seen["text"].encode()  # as printing does; half a character raises
+    except Exception as error:  # everything that the user would see
         seen["error"] = f"{type(error).__name__}: {error}"
     return seen
 

@@ -71,24 +71,24 @@ func (o *outcome) fail(err any) {
 }
 
 func (o *outcome) takeUsage(u openai.CompletionUsage, given bool) {
-	if given { // else the zeros are the SDK's own
+	if given { // else the SDK filled in zeros
 		o.Usage = &usage{u.PromptTokens, u.CompletionTokens, u.TotalTokens}
 	}
 }
 
-// take notes what the answer's first choice says beside its text. It panics when there is none, as the app would.
+// take records the first choice, except its text, which it returns. It panics if there is no choice, as an app would.
 func (o *outcome) take(completion *openai.ChatCompletion) string {
 	choice := completion.Choices[0]
 	for _, call := range choice.Message.ToolCalls {
 		o.ToolCalls = append(o.ToolCalls, toolCall{call.Function.Name, call.Function.Arguments})
 	}
-	if choice.FinishReason != "" { // Go's zero
+	if choice.FinishReason != "" { // empty if absent
 		o.FinishReason = &choice.FinishReason
 	}
 	return choice.Message.Content
 }
 
-// call notes in o what the caller is given, as it is given it.
+// call records in o what the caller receives, as it arrives.
 func (o *outcome) call(j job) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -97,7 +97,7 @@ func (o *outcome) call(j job) {
 	}()
 	ctx := context.Background()
 	if j.AfterMS != nil {
-		// The app's context ends when its user leaves.
+		// An app's context ends when its user leaves.
 		limited, cancel := context.WithTimeout(ctx, time.Duration(*j.AfterMS)*time.Millisecond)
 		defer cancel()
 		ctx = limited
@@ -157,7 +157,7 @@ func answer(j job) any {
 	case "hello":
 		return map[string]any{"id": j.ID, "client": "openai-go", "version": version()}
 	case "use_key":
-		clientOf(j, true) // a client's key is that of its making
+		clientOf(j, true) // a client's key is fixed
 		return map[string]any{"id": j.ID}
 	case "ask", "stream", "cancel", "abandon":
 		seen := outcome{ID: j.ID, ToolCalls: []toolCall{}}

@@ -132,7 +132,7 @@ class Driver {
                 said.put("text", "");
                 try {
                     call(job, said);
-                } catch (RuntimeException error) { // what the user would be shown
+                } catch (RuntimeException error) { // what the user would see
                     said.put("error", error.getClass().getSimpleName() + ": " + error.getMessage());
                 }
                 said.put("text", wellFormed(said.get("text").asText()));

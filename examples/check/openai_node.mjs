@@ -3,7 +3,7 @@
 //   npm install openai
 //   mock-gateway check --driver --tools -- node openai_node.mjs [--helper]     (Node looks for openai beside this file)
 //
-// With --helper streams are read by the SDK's helper `.stream()`, in place of a loop over chunks.
+// With --helper the SDK's helper `.stream()` reads streams, instead of a loop over chunks.
 
 import readline from "node:readline";
 import OpenAI from "openai";
@@ -17,7 +17,7 @@ function clientOf({ base_url: baseURL, api_key: apiKey }) {
 }
 
 function functionOf({ function: { name, arguments: text } }) {
-  if (typeof text !== "string") JSON.parse(text); // as every app does, which fails
+  if (typeof text !== "string") JSON.parse(text); // as every app does; throws for invalid JSON
   return { name: name ?? "", arguments: text };
 }
 
@@ -58,7 +58,7 @@ async function helper(stream, seen, job) {
   try {
     take(await stream.finalChatCompletion(), seen);
   } catch (error) {
-    if (pieces !== job.after_tokens) throw error; // else the app knows that it stopped
+    if (pieces !== job.after_tokens) throw error; // otherwise the app stopped on purpose
   }
 }
 
@@ -85,9 +85,9 @@ async function answer(job) {
   try {
     await call(job, seen);
   } catch (error) {
-    seen.error = `${error.constructor.name}: ${error.message}`; // what the user would be shown
+    seen.error = `${error.constructor.name}: ${error.message}`; // what the user would see
   }
-  return { ...seen, text: seen.text.toWellFormed() }; // as console.log writes half a character
+  return { ...seen, text: seen.text.toWellFormed() }; // console.log writes an unpaired surrogate so
 }
 
 for await (const line of readline.createInterface({ input: process.stdin })) {

@@ -3,7 +3,7 @@
     pip install openai
     mock-gateway check --driver --tools -- python3 examples/check/openai_python.py [--helper]
 
-With --helper streams are read by the SDK's helper `.stream()`, in place of a loop over chunks.
+With --helper the SDK's helper `.stream()` reads streams, instead of a loop over chunks.
 """
 
 import json
@@ -22,7 +22,7 @@ def client_of(job):
 
 def function_of(call):
     if not isinstance(call.function.arguments, str):
-        json.loads(call.function.arguments)  # as every app does, which fails
+        json.loads(call.function.arguments)  # as every app does; raises for invalid JSON
     return {"name": call.function.name or "", "arguments": call.function.arguments}
 
 
@@ -64,7 +64,7 @@ def helper(manager, seen, job):
 
 
 def call(job, seen):
-    """Notes in `seen` what the caller is given, as it is given it."""
+    """Records in `seen` what the caller receives, as it arrives."""
     client = client_of(job)
     if "after_ms" in job:
         client = client.with_options(timeout=job["after_ms"] / 1000)
@@ -92,8 +92,8 @@ def answer(job):
     seen = {"text": "", "tool_calls": [], "error": None, "finish_reason": None, "usage": None}
     try:
         call(job, seen)
-        seen["text"].encode()  # as whoever writes it does; half a character cannot be written
-    except Exception as error:  # whatever the user would be shown
+        seen["text"].encode()  # as printing does; half a character raises
+    except Exception as error:  # everything that the user would see
         seen["error"] = f"{type(error).__name__}: {error}"
     return seen
 

@@ -1,9 +1,9 @@
-"""An agent of Pydantic AI as a driver of `mock-gateway check` (docs/driver-protocol.md).
+"""A Pydantic AI agent as a driver of `mock-gateway check` (docs/driver-protocol.md).
 
     pip install 'pydantic-ai-slim[openai]'
     mock-gateway check --driver --tools -- python3 examples/check/pydantic_ai_agent.py
 
-The tools are external ones: a run ends with what is to be called.
+The tools are external: a run ends with the tool calls.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def take(result, seen):
         seen["tool_calls"] = [{"name": one.tool_name, "arguments": one.args_as_json_str()} for one in calls]
     seen["finish_reason"] = (result.response.provider_details or {}).get("finish_reason")
     usage = result.response.usage
-    if usage.total_tokens:  # else the zeros are its own
+    if usage.total_tokens:  # else the SDK filled in zeros
         seen["usage"] = {
             "prompt_tokens": usage.input_tokens,
             "completion_tokens": usage.output_tokens,
@@ -51,7 +51,7 @@ def take(result, seen):
 
 
 async def call(job, seen):
-    """Notes in `seen` what the caller is given, as it is given it."""
+    """Records in `seen` what the caller receives, as it arrives."""
     agent, request = agent_of(job), {}
     if "tools" in job:
         request["toolsets"] = [ExternalToolset([tool_of(one) for one in job["tools"]])]
@@ -81,16 +81,16 @@ async def answer(job):
     if job["job"] == "hello":
         return {"client": "pydantic-ai", "version": importlib.metadata.version("pydantic-ai-slim")}
     if job["job"] == "use_key":
-        agent_of(job, anew=True)  # a provider's key is that of its making
+        agent_of(job, anew=True)  # a provider's key is fixed
         return {}
     if job["job"] not in ("ask", "stream", "cancel", "abandon"):
         return {"unknown": True}
     seen = {"text": "", "tool_calls": [], "error": None}
     try:
-        # The app's task is cancelled when its user leaves.
+        # An app cancels the task when its user leaves.
         await asyncio.wait_for(call(job, seen), job["after_ms"] / 1000 if "after_ms" in job else None)
-        seen["text"].encode()  # as whoever writes it does; half a character cannot be written
-    except Exception as error:  # whatever the user would be shown
+        seen["text"].encode()  # as printing does; half a character raises
+    except Exception as error:  # everything that the user would see
         seen["error"] = f"{type(error).__name__}: {error}"
     return seen
 

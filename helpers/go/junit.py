@@ -1,4 +1,4 @@
-"""Makes a JUnit report of what `go test -json` prints. What a test that failed has printed goes to stderr too."""
+"""Converts the output of `go test -json` to a JUnit report. Also prints the output of failed tests to stderr."""
 
 import collections
 import json

@@ -1,5 +1,5 @@
-// Package mockgateway starts mock-gateway for tests and talks to its control API. One file, the standard library, Go 1.22
-// or newer: copy it into a package of your module.
+// Package mockgateway starts mock-gateway for tests and talks to its control API. It is one file that needs only the
+// standard library and Go 1.22 or newer: copy it into a package of your module.
 //
 //	func TestGreeting(t *testing.T) {
 //		gateway := mockgateway.Start(t)
@@ -8,12 +8,12 @@
 //		…
 //	}
 //
-// A Gateway is a scope: an API key of the test's own. What it mounts answers this key alone, so that tests may run in
-// parallel. When the test has ended, the gateway verifies and reviews what was asked with the key: what is wrong fails
-// the test, except what the test has looked at itself. All tests of a process share a server; for other settings,
-// TestMain or a test starts one: StartServer("--strict"), and server.Scope(t).
+// A Gateway is a scope with an API key for one test. Its stubs answer requests with this key only, so tests may run in
+// parallel. After the test, the gateway verifies and reviews the requests with this key. Problems fail the test, except
+// those that the test has already read. All tests of a process share one server. For other settings, start a server in
+// TestMain or in a test: StartServer("--strict"), then server.Scope(t).
 //
-// The fields of stubs, failures and keys are those of scripts. What the server refuses fails the test with its text.
+// Stubs, failures and keys have the same fields as in scripts. A call that the server refuses fails the test with its text.
 package mockgateway
 
 import (
@@ -40,7 +40,7 @@ import (
 // M is a JSON object: the fields of a stub, a failure or a request.
 type M = map[string]any
 
-// Error is what the control API refused.
+// Error is an error response of the control API.
 type Error struct {
 	Code, Message string
 	Problems      []M
@@ -48,9 +48,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Server is a running mock-gateway. It ends with Stop, and with this process, whatever ends that.
+// Server is a running mock-gateway. It ends with Stop, or with this process, even if the process is killed.
 type Server struct {
-	BaseURL, APIKey string // the key belongs to no scope
+	BaseURL, APIKey string // this key belongs to no scope
 
 	command *exec.Cmd
 	stdin   io.Closer
@@ -64,11 +64,11 @@ type Server struct {
 	}
 }
 
-// programOfModule gives the program that a released module carries. This file alone has none.
+// programOfModule returns the program that a released module contains. This file alone contains none.
 var programOfModule = func() (string, error) { return "", nil }
 
-// StartServer runs the program that MOCK_GATEWAY_BIN names, that of this module, or mock-gateway on the PATH, with flags
-// of `mock-gateway serve`, such as "--script=agent.jsonc" or "--profile=openai", and returns when it serves.
+// StartServer starts the program and returns when it serves. The program is $MOCK_GATEWAY_BIN, the one in this module,
+// or mock-gateway on the PATH. Flags are those of `mock-gateway serve`, such as "--script=agent.jsonc".
 func StartServer(flags ...string) (*Server, error) {
 	program := os.Getenv("MOCK_GATEWAY_BIN")
 	if program == "" {
@@ -82,7 +82,7 @@ func StartServer(flags ...string) (*Server, error) {
 	}
 	words := append([]string{"serve", "--port=0", "--control=0", "--print=json", "--until-eof", "--quiet"}, flags...)
 	s := &Server{command: exec.Command(program, words...)}
-	s.client.Transport = &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32} // the server takes 64 connections
+	s.client.Transport = &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32} // the server accepts 64 connections
 	s.client.Timeout = 90 * time.Second
 	s.command.Stderr = os.Stderr
 	s.stdin, _ = s.command.StdinPipe()
@@ -108,15 +108,15 @@ func StartServer(flags ...string) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the program. An error is all but exit code 0; stderr says why.
+// Stop ends the program. It returns an error unless the exit code is 0; stderr says why.
 func (s *Server) Stop() error {
 	s.stdin.Close()
 	defer time.AfterFunc(10*time.Second, func() { s.command.Process.Kill() }).Stop()
 	return s.command.Wait()
 }
 
-// Control makes a request of the control API, and decodes the JSON of the answer, or takes it into a *[]byte:
-// Control("GET", "/journal", nil, url.Values{"limit": {"1"}}, &page). The error is an *Error for every status from 400 on.
+// Control sends a request to the control API and decodes the JSON response, or stores its bytes in a *[]byte:
+// Control("GET", "/journal", nil, url.Values{"limit": {"1"}}, &page). For status 400 and above it returns an *Error.
 func (s *Server) Control(method, path string, body any, query url.Values, answer any) error {
 	var content bytes.Buffer
 	if body != nil {
@@ -152,16 +152,16 @@ func (s *Server) Control(method, path string, body any, query url.Values, answer
 	return nil
 }
 
-// Advance moves a manual clock, by "60s".
+// Advance moves a manual clock forward, for example by "60s".
 func (s *Server) Advance(by string) error {
 	return s.Control("POST", "/clock/advance", M{"by": by}, nil, nil)
 }
 
-// Gateway is a key of a server, and the stubs, failures, states, gates and requests that belong to it. Its methods fail
-// the test for what the server refuses.
+// Gateway is a key of a server with its own stubs, failures, states, gates and requests. If the server refuses a call,
+// the method fails the test.
 type Gateway struct {
 	BaseURL, APIKey string
-	ID              string // of its key
+	ID              string // ID of the key
 	Server          *Server
 
 	t    testing.TB
@@ -171,7 +171,7 @@ type Gateway struct {
 
 var shared = sync.OnceValues(func() (*Server, error) { return StartServer() })
 
-// Start returns a scope of the server that all tests of this process share, and judges it when the test has ended.
+// Start returns a scope of the server that all tests of this process share. It verifies and reviews it after the test.
 func Start(t testing.TB) *Gateway {
 	server, err := shared()
 	if err != nil {
@@ -180,10 +180,10 @@ func Start(t testing.TB) *Gateway {
 	return server.Scope(t)
 }
 
-// Scope returns a scope of this server, and judges it when the test has ended.
+// Scope returns a scope of this server. It verifies and reviews the scope after the test.
 func (s *Server) Scope(t testing.TB) *Gateway {
 	name := t.Name()
-	if len(name) > 256 { // which is what the program takes
+	if len(name) > 256 { // the program's limit
 		name = strings.ToValidUTF8(name[:125], "") + "…" + strings.ToValidUTF8(name[len(name)-125:], "")
 	}
 	var made struct {
@@ -199,8 +199,8 @@ func (s *Server) Scope(t testing.TB) *Gateway {
 	return g
 }
 
-// close removes the scope from the server, and fails the test for what is wrong and was not looked at. What fails no
-// test, such as asked_again_early, is logged.
+// close removes the scope from the server and fails the test for problems that it has not read. It logs findings that
+// do not fail a test, such as asked_again_early.
 func (g *Gateway) close() {
 	var judged struct{ Verify, Review Judgement }
 	if err := g.Server.Control("DELETE", "/scopes/"+g.ID, nil, nil, &judged); err != nil {
@@ -218,7 +218,7 @@ func (g *Gateway) close() {
 	}
 }
 
-// Control makes a request of the control API about this scope alone.
+// Control sends a request to the control API, limited to this scope.
 func (g *Gateway) Control(method, path string, body any, query url.Values, answer any) {
 	scoped := url.Values{"scope": {g.ID}}
 	maps.Copy(scoped, query)
@@ -231,10 +231,10 @@ func (g *Gateway) must(err error) {
 	}
 }
 
-// Env is what leads a client's process here: OPENAI_BASE_URL and more, as NAME=value.
+// Env returns environment variables for a client's process, as NAME=value: OPENAI_BASE_URL and more.
 func (g *Gateway) Env() []string {
 	env := []string{"OPENAI_BASE_URL=" + g.BaseURL, "OPENAI_API_BASE=" + g.BaseURL, "OPENAI_API_KEY=" + g.APIKey}
-	// Clients read either variable, and some prefer one: where only one is set, both go on from it.
+	// Clients read either variable, and some prefer one. If only one is set, both start from its value.
 	for _, names := range [][]string{{"NO_PROXY", "no_proxy"}, {"no_proxy", "NO_PROXY"}} {
 		hosts := cmp.Or(os.Getenv(names[0]), os.Getenv(names[1]), "localhost")
 		if hosts != "*" {
@@ -248,8 +248,8 @@ func (g *Gateway) Env() []string {
 // Stub mounts a stub: Stub(M{"when": M{"user_says": "Hi"}, "reply": "Hello.", "expect": 1}).
 func (g *Gateway) Stub(fields M) *Stub { return g.Stubs(fields)[0] }
 
-// Stubs mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. Logs what is
-// hardly meant.
+// Stubs mounts all stubs or none. The first matching stub answers. Stubs of later calls come before those of earlier
+// calls. Logs warnings about likely mistakes.
 func (g *Gateway) Stubs(documents ...M) []*Stub {
 	placed := make([]M, len(documents))
 	for i, fields := range documents {
@@ -271,26 +271,26 @@ func (g *Gateway) Stubs(documents ...M) []*Stub {
 	return stubs
 }
 
-// Disable makes the key of this test get 403 until Enable.
+// Disable makes requests with this test's key get 403 until Enable.
 func (g *Gateway) Disable() {
 	g.must(g.Server.Control("POST", "/keys/"+g.ID+"/disable", nil, nil, nil))
 }
 func (g *Gateway) Enable() { g.must(g.Server.Control("POST", "/keys/"+g.ID+"/enable", nil, nil, nil)) }
 
-// Limit says how many requests the key may make in what time, above which they get 429: "2/1m", or nil for no limit.
+// Limit sets the key's request limit, such as "2/1m", or nil for no limit. Requests above it get 429.
 func (g *Gateway) Limit(rate any) {
 	g.must(g.Server.Control("PATCH", "/keys/"+g.ID, M{"limit": rate}, nil, nil))
 }
 
-// LimitTokens says the same of tokens: "6000/1m", or nil for no limit.
+// LimitTokens sets the key's token limit, such as "6000/1m", or nil for no limit.
 func (g *Gateway) LimitTokens(rate any) {
 	g.must(g.Server.Control("PATCH", "/keys/"+g.ID, M{"limit_tokens": rate}, nil, nil))
 }
 
-// Fail forces a failure, an entry of the scripts' `failures`: Fail(M{"failure": "overloaded", "times": 2}).
+// Fail forces a failure with the fields of `failures` in scripts: Fail(M{"failure": "overloaded", "times": 2}).
 func (g *Gateway) Fail(fields M) { g.Control("POST", "/failures", fields, nil, nil) }
 
-// Wrong is a problem of Verify, with its Kind, or a finding of Review, with its Code and Severity.
+// Wrong is a problem from Verify, with a Kind, or a finding from Review, with a Code and a Severity.
 type Wrong struct {
 	Kind, Code, Severity, Message string
 	FailsReview                   bool `json:"fails_review"`
@@ -305,23 +305,23 @@ func (w Wrong) String() string {
 	return fmt.Sprintf("%s (exchange %s): %s", w.Code, strings.Trim(fmt.Sprint(w.Exchanges), "[]"), w.Message)
 }
 
-// identity tells it from others of the same words.
+// identity distinguishes problems that have the same text.
 func (w Wrong) identity() string {
-	if w.Kind == "unmet expectation" { // which later requests explain anew, below the first line
+	if w.Kind == "unmet expectation" { // later requests change its explanation, but not its first line
 		first, _, _ := strings.Cut(w.Message, "\n")
 		return fmt.Sprint(w.Stub.ID, first)
 	}
 	return fmt.Sprint(w.Code, w.Message, w.Exchanges)
 }
 
-// Judgement is the answer to Verify or Review.
+// Judgement is the result of Verify or Review.
 type Judgement struct {
 	OK                 bool
 	Message            string
-	Problems, Findings []Wrong // of Verify, of Review
+	Problems, Findings []Wrong // from Verify, from Review
 }
 
-// Verify is what did not go as the stubs say, Review what the client did wrong. What is reported does not fail the test.
+// Verify returns unmet expectations, Review mistakes of the client. What they return no longer fails the test.
 func (g *Gateway) Verify() Judgement { return g.lookAt("/verify") }
 func (g *Gateway) Review() Judgement { return g.lookAt("/review") }
 
@@ -335,14 +335,14 @@ func (g *Gateway) lookAt(path string) (judged Judgement) {
 	return judged
 }
 
-// Count is how many requests there were that the matchers fit, whoever answered them: Count(M{"user_says": "Hi"}).
+// Count returns how many requests fit the matchers, whether or not a stub answered them: Count(M{"user_says": "Hi"}).
 func (g *Gateway) Count(when M) int {
 	var counted struct{ Count int }
 	g.Control("POST", "/journal/count", M{"when": when}, nil, &counted)
 	return counted.Count
 }
 
-// Exchange is a request and what became of it. GET /journal/ID has all of it: Control("GET", "/journal/7", …).
+// Exchange is a request and its result. GET /journal/ID returns all of it: Control("GET", "/journal/7", …).
 type Exchange struct {
 	ID, Status       int
 	Outcome, Summary string
@@ -354,14 +354,14 @@ type Exchange struct {
 	Decision struct{ Kind, Detail, Refusal string }
 }
 
-// Journal is the exchanges, newest first: Journal(url.Values{"status": {"429"}}). The newest 200, or "limit".
+// Journal returns up to 200 exchanges, or "limit", newest first: Journal(url.Values{"status": {"429"}}).
 func (g *Gateway) Journal(filters url.Values) []Exchange {
 	var page struct{ Exchanges []Exchange }
 	g.Control("GET", "/journal", nil, filters, &page)
 	return page.Exchanges
 }
 
-// State is that of a state machine.
+// State returns the current state of a state machine.
 func (g *Gateway) State(machine string) string {
 	var current struct{ State string }
 	g.Control("GET", "/states/"+url.PathEscape(machine), nil, nil, &current)
@@ -372,8 +372,8 @@ func (g *Gateway) SetState(machine, state string) {
 	g.Control("PUT", "/states/"+url.PathEscape(machine), M{"state": state}, nil, nil)
 }
 
-// Asked is the requests whose reply is `ask`, once there is one, at the latest after `wait`, such as "5s". Answer gives
-// the one of this exchange a reply as in stubs.
+// Asked waits up to `wait`, such as "5s", for a request whose reply is `ask`, and returns all of them. Answer sends a
+// reply, in the form that stubs use, to the one with this exchange ID.
 func (g *Gateway) Asked(wait string) []Asked {
 	var waiting struct{ Asked []Asked }
 	g.Control("GET", "/asked", nil, url.Values{"wait": {wait}}, &waiting)
@@ -393,7 +393,7 @@ type Asked struct {
 // Stub is a mounted stub.
 type Stub handle
 
-// Wait returns when it has answered so many requests, or fails the test after `within`, such as "5s".
+// Wait returns when the stub has answered this many requests. It fails the test after `within`, such as "5s".
 func (s *Stub) Wait(calls int, within string) {
 	(*handle)(s).wait(url.Values{"calls": {strconv.Itoa(calls)}, "within": {within}})
 }
@@ -406,22 +406,22 @@ func (s *Stub) Calls() int {
 
 func (s *Stub) Remove() { s.scope.Control("DELETE", s.path, nil, nil, nil) }
 
-// Gate is a gate, at which replies wait until Release lets one pass, or Open all.
+// Gate makes replies wait until Release lets one pass, or Open lets all pass.
 type Gate handle
 
 func (g *Gateway) Gate(name string) *Gate {
 	return &Gate{g, "/gates/" + url.PathEscape(name)}
 }
 
-// Wait returns when so many replies have "reached" it or, with "delivered", when clients have what stands before it. It
-// fails the test after `within`.
+// Wait returns when this many replies have "reached" the gate. With "delivered" it also waits until clients have
+// received everything before the gate. It fails the test after `within`.
 func (g *Gate) Wait(count int, within, what string) {
 	(*handle)(g).wait(url.Values{"for": {what}, "count": {strconv.Itoa(count)}, "within": {within}})
 }
 func (g *Gate) Release() { g.scope.Control("POST", g.path+"/release", nil, nil, nil) }
 func (g *Gate) Open()    { g.scope.Control("POST", g.path+"/open", nil, nil, nil) }
 
-// handle is what the control API has at a path of a scope.
+// handle is a path of the control API within a scope.
 type handle struct {
 	scope *Gateway
 	path  string
@@ -437,7 +437,7 @@ func (h *handle) wait(query url.Values) {
 	}
 }
 
-// lineOfTest is the line that called this file, for reports: "agent_test.go:12".
+// lineOfTest returns the line that called this file, for reports: "agent_test.go:12".
 func lineOfTest() string {
 	_, here, _, _ := runtime.Caller(0)
 	for depth := 1; ; depth++ {

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// recorded is a test that a helper may fail: its methods keep what they were told, and close runs what was to be cleaned.
+// recorded is a testing.TB for testing the helper: it records what a test would print and how it would fail.
 type recorded struct {
 	testing.TB
 	name             string
@@ -42,7 +42,7 @@ func (r *recorded) Fatal(values ...any) {
 }
 func (r *recorded) Fatalf(format string, values ...any) { r.Fatal(fmt.Sprintf(format, values...)) }
 
-// run does the body of a test and then what it left to clean, each as go test does.
+// run runs the body of a test and then its cleanups, as go test does.
 func run(t *testing.T, body func(t testing.TB)) *recorded {
 	t.Helper()
 	record := &recorded{TB: t, name: t.Name()}
@@ -62,7 +62,7 @@ func run(t *testing.T, body func(t testing.TB)) *recorded {
 	return record
 }
 
-// post makes a chat request and returns its status and the text of its answer, or of its error.
+// post sends a chat request and returns the status and the text of the reply or error.
 func post(t testing.TB, gateway *Gateway, text string) (int, string) {
 	t.Helper()
 	body, err := json.Marshal(M{"model": "mock-model", "messages": []M{{"role": "user", "content": text}}})
@@ -145,7 +145,7 @@ func TestADisabledKeyGets403UntilItIsEnabledAgain(t *testing.T) {
 	gateway.Enable()
 	status, _ = post(t, gateway, "Hi")
 	expect(t, status, 200)
-	gateway.Review() // asked again after a 403, which this test does on purpose
+	gateway.Review() // the retry after a 403 is intended here
 }
 
 func TestALimitHoldsUntilItIsTakenBack(t *testing.T) {
@@ -161,7 +161,7 @@ func TestALimitHoldsUntilItIsTakenBack(t *testing.T) {
 	status, _ := post(t, gateway, "Hi")
 	expect(t, status, 200)
 	expect(t, len(gateway.Journal(url.Values{"status": {"429"}})), 1)
-	gateway.Review() // came back before Retry-After had passed
+	gateway.Review() // the client retried before Retry-After had passed
 }
 
 func TestAFailureIsForcedAndLookedAt(t *testing.T) {
@@ -211,7 +211,7 @@ func TestWhatATestHasLookedAtDoesNotFailIt(t *testing.T) {
 		gateway.Stub(M{"when": M{"user_says": "Hi"}, "reply": "Hello."})
 		post(t, gateway, "Bye")
 		gateway.Verify()
-		post(t, gateway, "Bye bye") // after it has looked
+		post(t, gateway, "Bye bye") // after the test has read the findings
 	})
 	expect(t, len(record.errors), 1)
 	expectText(t, record.errors[0], "Bye bye")

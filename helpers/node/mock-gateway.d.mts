@@ -1,5 +1,5 @@
-// The types of mock-gateway.mjs, for TypeScript: copy both. The fields of stubs, failures and keys are those of scripts,
-// which the program knows: `mock-gateway schema` prints them.
+// TypeScript types of mock-gateway.mjs; copy both files. Stubs, failures and keys have the same fields as in scripts.
+// `mock-gateway schema` prints them.
 
 /** A JSON value. */
 export type Json = unknown;
@@ -15,7 +15,7 @@ export interface Problem {
   [key: string]: unknown;
 }
 
-/** The program did not start or answer, or it refused a request: then `code` and `problems` are the server's. */
+/** The program did not start or answer, or it refused a request. If it refused, `code` and `problems` are the server's. */
 export class GatewayError extends Error {
   constructor(message: string, fields?: { code?: string | null; problems?: Problem[]; cause?: unknown });
   readonly code: string | null;
@@ -27,36 +27,36 @@ export interface StartOptions {
   scripts?: readonly string[];
   /** Other flags of `mock-gateway serve`, such as `['--profile', 'openai']`. */
   flags?: readonly string[];
-  /** In milliseconds; 30,000 unless given. */
+  /** The timeout in milliseconds; default 30,000. */
   within?: number;
 }
 
-/** A running mock-gateway. It ends with stop(), and with this process, whatever ends that. */
+/** A running mock-gateway. It ends with stop(), or with this process, even if the process is killed. */
 export class MockGateway {
   private constructor();
-  /** Resolves when the program serves; rejects with a GatewayError. */
+  /** Starts the program. Resolves when it serves; rejects with a GatewayError. */
   static start(options?: StartOptions): Promise<MockGateway>;
   readonly baseURL: string;
   /** The default key, which belongs to no scope. */
   readonly apiKey: string;
-  /** Ends the program. Rejects with a GatewayError unless it ends with exit code 0. */
+  /** Ends the program. Rejects with a GatewayError unless its exit code is 0. */
   stop(): Promise<void>;
-  /** What the program has written there. */
+  /** What the program has written to stderr. */
   stderr(): string;
-  /** A request of the control API, such as `control('GET', '/journal', undefined, { limit: 1 })`. */
+  /** Sends a request to the control API, such as `control('GET', '/journal', undefined, { limit: 1 })`. */
   control(method: string, path: string, body?: Json, query?: Query): Promise<any>;
   scope(name: string): Promise<Scope>;
-  /** A key with its `id` and `secret`. */
+  /** Creates a key; the result has its `id` and `secret`. */
   createKey(fields?: Fields): Promise<{ id: string; secret: string; [key: string]: unknown }>;
   disableKey(id: string): Promise<unknown>;
   enableKey(id: string): Promise<unknown>;
   deleteKey(id: string): Promise<unknown>;
-  /** Moves a manual clock. */
+  /** Moves a manual clock forward. */
   advance(by: Duration): Promise<unknown>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Parameters of a query. */
+/** Query parameters. */
 export type Query = Record<string, string | number | boolean>;
 
 /** Filters of the journal: `{ status: 429, text: 'Hi', text_in: 'answer', limit: 10 }`. */
@@ -83,7 +83,7 @@ export interface Exchange {
   [key: string]: any;
 }
 
-/** What did not go as the stubs say. */
+/** Unmet expectations of stubs. */
 export interface Verification {
   ok: boolean;
   problems: { kind: string; message: string; exchanges: number[]; [key: string]: any }[];
@@ -92,7 +92,7 @@ export interface Verification {
   [key: string]: any;
 }
 
-/** What the client did wrong. */
+/** Mistakes of the client. */
 export interface Review {
   ok: boolean;
   findings: {
@@ -106,56 +106,56 @@ export interface Review {
   [key: string]: any;
 }
 
-/** A key of a server, and the stubs, failures, states, gates and requests that belong to it. */
+/** A key of a server with its own stubs, failures, states, gates and requests. */
 export class Scope {
   private constructor();
   readonly server: MockGateway;
-  /** The id of its key. */
+  /** The ID of the key. */
   readonly id: string;
   readonly baseURL: string;
   readonly apiKey: string;
-  /** The variables that lead a client's process here. */
+  /** Environment variables for the process of a client. */
   readonly env: Record<string, string>;
-  /** A request of the control API about this scope alone. */
+  /** Sends a request to the control API, limited to this scope. */
   control(method: string, path: string, body?: Json, query?: Query): Promise<any>;
-  /** Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. */
+  /** Mounts all stubs or none. The first matching stub answers. Stubs of later calls come before those of earlier calls. */
   stubs(documents: readonly Fields[]): Promise<Stub[]>;
   stub(fields: Fields): Promise<Stub>;
-  /** 403 for the requests of this test until enable(). */
+  /** Makes requests with this test's key get 403 until enable(). */
   disable(): Promise<unknown>;
   enable(): Promise<unknown>;
-  /** How many requests it may make in what time, `'2/1m'`, above which they get 429; null takes that back. */
+  /** Sets the key's request limit, such as `'2/1m'`; requests above it get 429. null removes the limit. */
   limit(rate: string | null): Promise<unknown>;
   limitTokens(rate: string | null): Promise<unknown>;
-  /** As an entry of the scripts' `failures`: `{ failure: 'overloaded', times: 2 }`. */
+  /** Forces a failure with the fields of `failures` in scripts: `{ failure: 'overloaded', times: 2 }`. */
   fail(fields: Fields): Promise<unknown>;
-  /** What is reported does not fail the test. */
+  /** Returns unmet expectations. Those that it returns no longer fail the test; the same holds for review(). */
   verify(): Promise<Verification>;
   review(): Promise<Review>;
-  /** How many requests there were that the matchers fit, whoever answered them: `count({ user_says: 'Hi' })`. */
+  /** How many requests fit the matchers, whether or not a stub answered them: `count({ user_says: 'Hi' })`. */
   count(when?: Fields, filters?: JournalFilters): Promise<number>;
   /** The exchanges, newest first: all of them, or the newest `limit`. */
   journal(filters?: JournalFilters): Promise<Exchange[]>;
   state(machine: string): Promise<string>;
   setState(machine: string, state: string): Promise<unknown>;
   gate(name: string): Gate;
-  /** The requests whose reply is `ask`, once there is one. */
+  /** Waits for a request whose reply is `ask` and returns all of them. */
   asked(wait?: Duration): Promise<{ exchange: number; request: any; [key: string]: any }[]>;
   answer(exchange: number, reply: Json): Promise<unknown>;
-  /** Removes the scope. Rejects with an AssertionError for what is wrong and was not looked at. */
+  /** Removes the scope. Rejects with an AssertionError for problems that the test has not read. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** A mounted stub. */
 export interface Stub {
-  /** Resolves when it has answered so many requests, 1 unless given, or rejects after `within`, 5s unless given. */
+  /** Resolves when the stub has answered `calls` requests (default 1), or rejects after `within` (default 5s). */
   wait(calls?: number, within?: Duration): Promise<void>;
   calls(): Promise<number>;
   remove(): Promise<unknown>;
 }
 
-/** A gate, at which replies wait until release() lets one pass, or open() all. */
+/** A gate: replies wait there until release() lets one pass, or open() lets all pass. */
 export interface Gate {
   wait(count?: number, within?: Duration, what?: 'reached' | 'delivered'): Promise<void>;
   release(): Promise<unknown>;
@@ -167,8 +167,8 @@ export type TestContext =
   | { name: string; after(fn: () => Promise<void>): unknown }
   | { task: { name: string }; onTestFinished(fn: () => Promise<void>): unknown };
 
-/** A scope for the test whose context this is, closed with it; or for one of that name, closed by its close(). */
+/** Opens a scope for a test. With a test's context, the scope closes after the test. With a name, the caller closes it. */
 export function openGateway(test: TestContext | string, server?: MockGateway): Promise<Scope>;
 
-/** The program of the package mock-gateway for this platform; undefined where that is not installed. */
+/** The program in the package mock-gateway for this platform; undefined if the package is not installed. */
 export function programOfPackage(): string | undefined;

@@ -8,20 +8,20 @@
 //     assert.equal(await ask(new OpenAI({ baseURL: gateway.baseURL, apiKey: gateway.apiKey }), 'Hi'), 'Hello.');
 //   });
 //
-// `gateway` is a Scope: an API key of the test's own. What it mounts answers this key alone, so that tests may run side
-// by side. When the test has ended, the gateway verifies and reviews what was asked with the key: what is wrong fails
-// the test, except what the test has looked at itself. With jest:
+// `gateway` is a Scope with an API key for one test. Its stubs answer requests with this key only, so tests may run in
+// parallel. After the test, the gateway verifies and reviews the requests with this key. Problems fail the test, except
+// those that the test has already read. With jest:
 //
 //   beforeEach(async () => { gateway = await openGateway(expect.getState().currentTestName); });
 //   afterEach(() => gateway.close());
 //
-// All tests of a process share a server. For other settings:
+// All tests of a process share one server. For other settings:
 //
 //   const server = await MockGateway.start({ scripts: ['agent.jsonc'], flags: ['--profile', 'openai'] });
 //   test('with an agent', async (t) => { const gateway = await openGateway(t, server); … });
 //
-// The fields of stubs, failures and keys are those of scripts; they go to the server as they are, and what it refuses
-// is a GatewayError with its text.
+// Stubs, failures and keys have the same fields as in scripts. If the server refuses a call, the helper throws a
+// GatewayError with its text.
 
 import assert from 'node:assert';
 import { spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// The program did not start or answer, or it refused a request: then `code` and `problems` are the server's.
+// The program did not start or answer, or it refused a request. If it refused, `code` and `problems` are the server's.
 export class GatewayError extends Error {
   constructor(message, { code = null, problems = [], cause } = {}) {
     super(message, { cause });
@@ -42,17 +42,17 @@ export class GatewayError extends Error {
   }
 }
 
-// A running mock-gateway. It ends with stop(), and with this process, whatever ends that.
+// A running mock-gateway. It ends with stop(), or with this process, even if the process is killed.
 export class MockGateway {
   #child;
-  #ended; // how: 'exit code 0', 'SIGKILL'
+  #ended; // 'exit code 0', 'SIGKILL'
   #info;
   #log;
   #stopped = false;
-  #agent = new http.Agent({ maxSockets: 32 }); // the server takes 64 connections
+  #agent = new http.Agent({ maxSockets: 32 }); // the server accepts 64 connections
 
-  // Resolves when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
-  // serve`. Rejects with a GatewayError, at the latest after `within` milliseconds.
+  // Resolves when the program serves. `scripts` are files or folders of scripts, `flags` other flags of `mock-gateway
+  // serve`. Rejects with a GatewayError, after `within` milliseconds at the latest.
   static async start({ scripts = [], flags = [], within = 30_000 } = {}) {
     const program = process.env.MOCK_GATEWAY_BIN || programOfPackage() || 'mock-gateway';
     const words = ['serve', '--port=0', '--control=0', '--print=json', '--until-eof', '--quiet', ...flags];
@@ -63,18 +63,18 @@ export class MockGateway {
     unlinkSync(log);
     let line = '';
     try {
-      // In a session of its own: Ctrl-C is for the tests, which still need it for their last requests.
+      // A separate session: Ctrl-C ends the tests, which still need the program for their last requests.
       const child = spawn(program, words, { stdio: ['pipe', 'pipe', server.#log], detached: true });
       server.#child = child;
       server.#ended = new Promise((end) => child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`)));
-      child.stdin.on('error', () => {}); // how it ends is told by stop()
+      child.stdin.on('error', () => {}); // stop() reports how the program ended
       await once(child, 'spawn');
       const late = setTimeout(() => server.#kill(), within);
       for await (const text of child.stdout.setEncoding('utf8')) if ((line += text).includes('\n')) break;
       clearTimeout(late);
       server.#info = JSON.parse(line);
       server.baseURL = server.#info.base_url;
-      server.apiKey = server.#info.api_key; // belongs to no scope
+      server.apiKey = server.#info.api_key; // this key belongs to no scope
       const answering = await server.control('GET', '');
       assert.equal(answering.instance, server.#info.instance, 'another process has its control port');
     } catch (cause) {
@@ -87,11 +87,11 @@ export class MockGateway {
       closeSync(server.#log);
       throw new GatewayError(problem, { cause });
     }
-    for (const handle of [server.#child, server.#child.stdin]) handle.unref(); // they keep no process from its end
+    for (const handle of [server.#child, server.#child.stdin]) handle.unref(); // they must not keep this process alive
     return server;
   }
 
-  // Ends the program. Rejects with a GatewayError, with what it wrote on stderr, unless it ends with exit code 0.
+  // Ends the program. Unless its exit code is 0, rejects with a GatewayError that contains its stderr.
   async stop() {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -116,8 +116,8 @@ export class MockGateway {
     return text.toString('utf8', 0, readSync(this.#log, text, 0, text.length, 0)).trim();
   }
 
-  // A request of the control API: control('GET', '/journal', undefined, { limit: 1 }). Resolves to the JSON of the
-  // answer, or its text. Rejects with a GatewayError for every status from 400 on.
+  // Sends a request to the control API: control('GET', '/journal', undefined, { limit: 1 }). Resolves to the JSON or
+  // the text of the response. Rejects with a GatewayError for status 400 and above.
   async control(method, path, body, query = {}) {
     const target = `/control/v1${path}?${new URLSearchParams(query)}`.replace(/\?$/, '');
     const headers = { authorization: `Bearer ${this.#info.control_token}`, 'content-type': 'application/json' };
@@ -139,30 +139,30 @@ export class MockGateway {
     return answer;
   }
 
-  // Each of these is one request; `mock-gateway openapi` prints the fields and answers.
+  // Each method sends one request. `mock-gateway openapi` prints its fields and responses.
   async scope(name) { return new Scope(this, await this.control('POST', '/scopes', { name: short(name) })); }
   createKey(fields = {}) { return this.control('POST', '/keys', fields); } // with its `id` and `secret`
   disableKey(id) { return this.control('POST', `/keys/${id}/disable`); }
   enableKey(id) { return this.control('POST', `/keys/${id}/enable`); }
   deleteKey(id) { return this.control('DELETE', `/keys/${id}`); }
-  advance(by) { return this.control('POST', '/clock/advance', { by }); } // a manual clock, by '60s'
+  advance(by) { return this.control('POST', '/clock/advance', { by }); } // moves a manual clock, for example by '60s'
   [Symbol.asyncDispose]() { return this.stop(); }
 }
 
-// A key of a server, and the stubs, failures, states, gates and requests that belong to it.
+// A key of a server with its own stubs, failures, states, gates and requests.
 export class Scope {
   #seen = new Set();
   #closed = false;
 
   constructor(server, { id, base_url, api_key }) {
     const env = { OPENAI_BASE_URL: base_url, OPENAI_API_BASE: base_url, OPENAI_API_KEY: api_key, ...aroundProxies() };
-    Object.assign(this, { server, id, baseURL: base_url, apiKey: api_key, env }); // `env` is for a client's process
+    Object.assign(this, { server, id, baseURL: base_url, apiKey: api_key, env }); // `env` is for the process of a client
   }
 
   control(method, path, body, query) { return this.server.control(method, path, body, { scope: this.id, ...query }); }
 
-  // Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. Prints what is
-  // hardly meant.
+  // Mounts all stubs or none. The first matching stub answers. Stubs of later calls come before those of earlier calls.
+  // Prints warnings about likely mistakes.
   async stubs(documents) {
     const line = lineOfTest();
     const placed = documents.map((each) => (each === Object(each) ? { ...line, ...each } : each));
@@ -172,22 +172,22 @@ export class Scope {
     return stubs.map(({ id }) => new Stub(this.server, `/stubs/${id}`));
   }
 
-  // A stub: { when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 }.
+  // Mounts a stub: { when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 }.
   async stub(fields) { return (await this.stubs([fields]))[0]; }
-  // The key of this test: 403 for its requests until it is enabled again; and how many it may make in what time, as
-  // limit('2/1m'), above which they get 429; limit(null) takes that back.
+  // disable(): requests with this test's key get 403 until enable(). limit('2/1m') sets its request limit; requests
+  // above it get 429. limit(null) removes the limit.
   disable() { return this.server.disableKey(this.id); }
   enable() { return this.server.enableKey(this.id); }
   limit(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit: rate }); }
   // The same for tokens: limitTokens('6000/1m').
   limitTokens(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit_tokens: rate }); }
-  // As an entry of the scripts' `failures`: { failure: 'overloaded', times: 2 }.
+  // Forces a failure. The fields are those of an entry of `failures` in scripts: { failure: 'overloaded', times: 2 }.
   fail(fields) { return this.control('POST', '/failures', fields); }
-  // What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.
+  // verify(): unmet expectations of stubs. review(): mistakes of the client. What they return no longer fails the test.
   verify() { return this.#lookAt('/verify', 'problems'); }
   review() { return this.#lookAt('/review', 'findings'); }
 
-  // How many requests there were that the matchers fit, whoever answered them: count({ user_says: 'Hi' }).
+  // How many requests fit the matchers, whether or not a stub answered them: count({ user_says: 'Hi' }).
   async count(when, filters = {}) {
     return (await this.control('POST', '/journal/count', when === undefined ? {} : { when }, filters)).count;
   }
@@ -207,13 +207,13 @@ export class Scope {
   async state(machine) { return (await this.control('GET', `/states/${encodeURIComponent(machine)}`)).state; }
   setState(machine, state) { return this.control('PUT', `/states/${encodeURIComponent(machine)}`, { state }); }
   gate(name) { return new Gate(this, `/gates/${encodeURIComponent(name)}`); }
-  // The requests whose reply is `ask`, once there is one. A reply to the `exchange` of one is as in stubs.
+  // Waits for a request whose reply is `ask` and returns all. answer() replies to one, in the form that stubs use.
   async asked(wait = '5s') { return (await this.control('GET', '/asked', undefined, { wait })).asked; }
   answer(exchange, reply) { return this.server.control('POST', `/asked/${exchange}`, { reply }); }
   [Symbol.asyncDispose]() { return this.close(); }
 
-  // Removes the scope from the server. Rejects with an AssertionError for what is wrong and was not looked at. Prints
-  // what fails no test, such as asked_again_early.
+  // Removes the scope from the server. Rejects with an AssertionError for problems that the test has not read. Prints
+  // findings that do not fail a test, such as asked_again_early.
   async close() {
     if (this.#closed) return;
     this.#closed = true;
@@ -240,22 +240,22 @@ class Waited {
   }
 }
 
-// A mounted stub. wait() resolves when it has answered so many requests, or rejects after `within`.
+// A mounted stub. wait() resolves when it has answered this many requests, or rejects after `within`.
 class Stub extends Waited {
   wait(calls = 1, within = '5s') { return this.waitFor({ calls, within }); }
   async calls() { return (await this.owner.control('GET', this.path)).calls; }
   remove() { return this.owner.control('DELETE', this.path); }
 }
 
-// A gate, at which replies wait until release() lets one pass, or open() all. wait() resolves when so many have come,
-// or, with 'delivered', when clients have what stands before it; it rejects after `within`.
+// A gate: replies wait there until release() lets one pass, or open() all. wait() resolves when this many replies have
+// reached it, or, with 'delivered', when clients have received everything before it; it rejects after `within`.
 class Gate extends Waited {
   wait(count = 1, within = '5s', what = 'reached') { return this.waitFor({ for: what, count, within }); }
   release() { return this.owner.control('POST', `${this.path}/release`); }
   open() { return this.owner.control('POST', `${this.path}/open`); }
 }
 
-// The program of the package mock-gateway for this platform; undefined where that is not installed.
+// The program in the package mock-gateway for this platform; undefined if the package is not installed.
 export function programOfPackage() {
   try {
     return createRequire(import.meta.url).resolve(`@mock-gateway/${process.platform}-${process.arch}/mock-gateway`);
@@ -266,7 +266,7 @@ export function programOfPackage() {
 
 let shared;
 
-// A scope for the test whose context this is, closed with it; or for one of that name, closed by its close().
+// Opens a scope for a test. With a test's context, the scope closes after the test. With a name, the caller closes it.
 export async function openGateway(test, server) {
   server ??= await (shared ??= MockGateway.start());
   const gateway = await server.scope(test.task?.name ?? test.name ?? test);
@@ -275,16 +275,16 @@ export async function openGateway(test, server) {
       await gateway.close();
     } catch (error) {
       if (!test.error) throw error;
-      test.diagnostic(error.message); // the test has failed before
+      test.diagnostic(error.message); // the test has failed already
     }
   };
   (test.after ?? test.onTestFinished)?.call(test, close);
   return gateway;
 }
 
-// The lines of this call's stack, innermost first.
+// The lines of the caller's stack, innermost first.
 function stack() {
-  // A program may have made it anything else than a text, by Error.prepareStackTrace.
+  // Error.prepareStackTrace may have made it another type than a string.
   return String(new Error().stack).split('\n').flatMap((line) => {
     const [, place, number] = /(?:\(|at (?:async )?)((?:file:\/\/)?\/.*):(\d+):\d+\)?$/.exec(line) ?? [];
     return place ? [{ file: place.startsWith('file:') ? fileURLToPath(place) : place.replace(/\?.*/, ''), number }] : [];
@@ -293,7 +293,7 @@ function stack() {
 
 const thisFile = stack()[0]?.file;
 
-// The line that called this file, for reports: { source: 'tests/agent.test.mjs:12' }. Nothing where that is not known.
+// The line that called this file, for reports: { source: 'tests/agent.test.mjs:12' }. Empty if it is unknown.
 function lineOfTest() {
   const caller = stack().find(({ file }) => file !== thisFile);
   if (!caller) return {};
@@ -301,18 +301,18 @@ function lineOfTest() {
   try {
     const near = relative(process.cwd(), file);
     if (!near.startsWith('..')) file = near;
-  } catch { /* a test may have removed the folder that it is in */ }
+  } catch { /* a test may have removed its working directory */ }
   return { source: `${file}:${caller.number}` };
 }
 
-// Clients read either variable, and some prefer one: where only one is set, both go on from it.
+// Clients read either variable, and some prefer one. If only one is set, both start from its value.
 function aroundProxies() {
   const { NO_PROXY: upper, no_proxy: lower } = process.env;
   const around = (hosts) => (hosts === '*' ? hosts : `${hosts},127.0.0.1`);
   return { NO_PROXY: around(upper || lower || 'localhost'), no_proxy: around(lower || upper || 'localhost') };
 }
 
-// A test's name within the 256 bytes that the program takes: its beginning and its end.
+// A test's name, shortened to the program's limit of 256 bytes: its beginning and its end.
 function short(name) {
   const bytes = Buffer.from(name ?? '');
   if (bytes.length <= 256) return name;
@@ -321,9 +321,9 @@ function short(name) {
     end.subarray(end.findIndex((byte) => (byte & 0xc0) !== 0x80)).toString();
 }
 
-// Tells a problem or a finding from others of the same words.
+// Distinguishes problems and findings that have the same text.
 function identity({ kind, stub, code, message, exchanges }) {
-  const unmet = kind === 'unmet expectation'; // which later requests explain anew, below the first line
+  const unmet = kind === 'unmet expectation'; // later requests change its explanation, but not its first line
   return JSON.stringify(unmet ? [stub.id, message.split('\n')[0]] : [code, message, exchanges]);
 }
 
@@ -331,7 +331,7 @@ function text({ code, message, exchanges }) {
   return code ? `${code} (exchange ${exchanges.join(', ')}): ${message}` : message;
 }
 
-// JSON would leave them out in silence.
+// JSON.stringify would omit functions silently.
 function refuseFunctions(key, value) {
   if (typeof value === 'function') throw new TypeError(`"${key}" is a function, which JSON cannot carry`);
   return value;

@@ -1,4 +1,4 @@
-// The helper beside this file, on the program that MOCK_GATEWAY_BIN names. helpers/run.sh runs it.
+// Tests of mock-gateway.mjs with the program $MOCK_GATEWAY_BIN. helpers/run.sh runs them.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'mock-gateway-test-'));
 after(() => rmSync(folder, { recursive: true }));
 
-// A net for what hangs, never a pace.
+// A timeout for tests that hang; it does not pace them.
 const SECONDS = 20;
 const test = (name, body) => nodeTest(name, { timeout: SECONDS * 2000 }, body);
 
@@ -31,14 +31,14 @@ async function post({ baseURL, apiKey }, content, fields = {}) {
   return { status: response.status, answer: await response.json() };
 }
 
-// The text of the answer.
+// The text of the reply.
 async function ask(place, content) {
   const { status, answer } = await post(place, content);
   assert.equal(status, 200, JSON.stringify(answer));
   return answer.choices[0].message.content;
 }
 
-// Whether the process is there, and no zombie that nobody has waited for.
+// Whether the process runs and is not a zombie.
 function isRunning(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1).trim()[0] !== 'Z';
@@ -55,14 +55,14 @@ async function assertEnds(pid) {
   }
 }
 
-// Writes a file of the test's, a program unless it has another mode, and names it.
+// Writes a file of the test and returns its path. It is executable unless `mode` says otherwise.
 function file(name, text, mode = 0o755) {
   const path = join(folder, name);
   writeFileSync(path, text, { mode });
   return path;
 }
 
-// What becomes of a start with another environment.
+// The result of a start with other environment variables.
 async function start(env, options) {
   const before = { ...process.env };
   Object.assign(process.env, env);
@@ -74,7 +74,7 @@ async function start(env, options) {
   }
 }
 
-// The result of node:test, in a process of its own, on a file that holds this code.
+// The result of node:test for a file with this code, in a process of its own.
 function suite(code, env = {}) {
   const beginning = `
     import assert from 'node:assert/strict';
@@ -84,7 +84,7 @@ function suite(code, env = {}) {
     ${post}
   `;
   const name = file(`suite-${Math.random()}.test.mjs`, beginning + code, 0o644);
-  // This process is a test's, which would make the other one report to it.
+  // NODE_TEST_CONTEXT would make the child report to this test run.
   const { NODE_TEST_CONTEXT, ...rest } = process.env;
   const { stdout } = spawnSync(process.execPath, ['--test', '--test-reporter=tap', name], {
     env: { ...rest, ...env },
@@ -113,7 +113,7 @@ describe('what a test does with it', () => {
   test('the environment leads a process to the scope, and around proxies', async (t) => {
     const { env, baseURL, apiKey } = await openGateway(t);
     assert.deepEqual([env.OPENAI_BASE_URL, env.OPENAI_API_KEY], [baseURL, apiKey]);
-    assert.equal(env.OPENAI_API_BASE, baseURL); // which LangChain reads first
+    assert.equal(env.OPENAI_API_BASE, baseURL); // LangChain reads this one first
     assert.ok(env.NO_PROXY.split(',').includes('127.0.0.1'));
   });
 
@@ -459,7 +459,7 @@ describe('mistakes', () => {
     const gateway = await openGateway('unmet');
     await gateway.stub({ name: 'greeting', reply: 'Hello.', expect: 1 });
     await assert.rejects(gateway.close(), { name: 'AssertionError', message: /greeting/ });
-    await gateway.close(); // there is nothing left to close
+    await gateway.close(); // closing again has no effect
     const { scopes } = await gateway.server.control('GET', '/scopes');
     assert.ok(!scopes.some(({ id }) => id === gateway.id));
   });
@@ -550,7 +550,7 @@ describe('node:test', () => {
       }
     `);
     assert.deepEqual(results, { 'looks: false': 'ok', 'looks: true': 'ok' }, stdout);
-    // The test that looked needs no telling.
+    // The test that read the findings does not print them again.
     assert.equal(stdout.match(/asked_again_early \(exchange \d+ after \d+\): .*Retry-After was 3600 s/g)?.length, 1, stdout);
   });
 
@@ -643,7 +643,7 @@ describe('the program', () => {
   });
 
   test('that takes too long is given up', async () => {
-    // The sleep has the shell's stdout: as long as it lives, a reader sees no end.
+    // The sleep inherits the shell's stdout: readers see no end of file while it runs.
     const program = file('slow', `#!/bin/sh\nsleep 1000 &\necho $! >${folder}/pid\nwait\n`);
     await assert.rejects(start({ MOCK_GATEWAY_BIN: program }, { within: 2000 }), /did not start within 2000 ms/);
     await assertEnds(Number(readFileSync(join(folder, 'pid'))));

@@ -1,4 +1,4 @@
-// Compiled by `tsc --strict`, and run by nobody: each name of the helper as a test in TypeScript uses it.
+// Uses every name of the helper as a TypeScript test would. `tsc --strict` compiles this file; it is never run.
 
 import { test } from 'node:test';
 import { GatewayError, MockGateway, openGateway, type Exchange, type Scope } from './mock-gateway.mjs';
@@ -45,7 +45,7 @@ test('every name', async (t) => {
     if (error instanceof GatewayError) throw new Error(`${error.code} ${error.problems[0]?.pointer} ${server.stderr()}`);
   }
   void [calls, codes, texts, count, said, lines, secret, server.baseURL, server.apiKey];
-  // @ts-expect-error a rate is a text
+  // @ts-expect-error a rate is a string
   await gateway.limit(2);
   // @ts-expect-error there is no such method
   await gateway.stubb({});

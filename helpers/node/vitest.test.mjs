@@ -1,4 +1,4 @@
-// The helper beside this file in vitest; mock-gateway.test.mjs has the rest of it.
+// Tests of mock-gateway.mjs with vitest; mock-gateway.test.mjs has the other tests.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ test("a scope comes with the test's context", async (t) => {
 
 test('a stub is named by the line that mounts it, as it stands in the file', async (t) => {
   const gateway = await openGateway(t);
-  const stub = await gateway.stub({ reply: 'Hello.' }); // this line
+  const stub = await gateway.stub({ reply: 'Hello.' }); // the line in the report
   const { title, file, line } = await stub.owner.control('GET', stub.path);
   expect(title).toBe(`the stub at vitest.test.mjs:${line}`);
   expect(file).toMatch(/vitest\.test\.mjs$/);

@@ -6,19 +6,19 @@ With pytest 8 or newer, `pytest_plugins = ["mock_gateway"]` in conftest.py, or `
         gateway.stub(when={"user_says": "Hi"}, replies=[{"failure": "rate_limited", "retry_after": "2s"}, "Hello."])
         assert ask(OpenAI(), "Hi") == "Hello."
 
-`gateway` is a Scope: an API key of the test's own, which OPENAI_BASE_URL and OPENAI_API_KEY name while the test runs.
-What it mounts answers this key alone, so that tests may run side by side. When the test function returns, the gateway
-verifies and reviews what was asked with the key: what is wrong fails the test, except what the test has looked at
-itself. All tests of a process share a server. For other settings, a conftest.py defines its fixture, or more of them:
+`gateway` is a Scope with an API key for one test. OPENAI_BASE_URL and OPENAI_API_KEY are set while the test runs. Its
+stubs answer requests with this key only, so tests may run in parallel. After the test function, the gateway verifies
+and reviews the requests with this key. Problems fail the test, except those that the test has already read. All tests
+of a process share one server. For other settings, define its fixture in a conftest.py, or several:
 
     @pytest.fixture(scope="session")
     def mock_gateway_server() -> Iterator[MockGateway]:
         with MockGateway.start(scripts=["agent.jsonc"], flags=["--profile", "openai"]) as server:
             yield server
 
-Without pytest: `with MockGateway.start() as server, server.scope("x") as gateway:`. The fields of stubs, failures and
-keys are those of scripts; what the server refuses is a GatewayError with its text. (PYTEST_DONT_REWRITE: a conftest.py
-may import this file first.)
+Without pytest: `with MockGateway.start() as server, server.scope("x") as gateway:`. Stubs, failures and keys have the
+same fields as in scripts. If the server refuses a call, the helper raises a GatewayError with its text.
+(PYTEST_DONT_REWRITE: a conftest.py may import this file first.)
 """
 
 from __future__ import annotations
@@ -36,40 +36,41 @@ import threading
 from typing import IO, Any, Callable, Generator, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode, urlsplit
 
-# For pytest, which then shows the lines of the test alone.
+# Makes pytest show only the lines of the test.
 __tracebackhide__ = lambda error: error.errisinstance((GatewayError, AssertionError))
 
-Fields = Mapping[str, Any]  # of a stub, a failure or another object of a script
+Fields = Mapping[str, Any]  # of a stub, a failure or another object in a script
 
 
 class GatewayError(Exception):
-    """The program did not start or answer, or it refused a request: then `code` and `problems` are the server's."""
+    """The program did not start or answer, or it refused a request. Then `code` and `problems` are the server's."""
     def __init__(self, message: str, code: str | None = None, problems: Sequence[Fields] = ()) -> None:
         super().__init__(message)
         self.code, self.problems = code, problems
 
 
 class MockGateway:
-    """A running mock-gateway. It ends with stop(), and with this process, whatever ends that."""
+    """A running mock-gateway. It ends with stop(), or with this process, even if the process is killed."""
     base_url: str
     api_key: str
     _info: dict[str, Any]
 
     def __init__(self, process: Any, log: IO[bytes]) -> None:
         self._process, self._log = process, log
-        self._slots = threading.BoundedSemaphore(32)  # the server takes 64 connections
-        os.register_at_fork(after_in_child=process.stdin.close)  # a fork that lives on does not keep the server
+        self._slots = threading.BoundedSemaphore(32)  # the server accepts 64 connections
+        os.register_at_fork(after_in_child=process.stdin.close)  # a forked child must not keep the server alive
 
     @classmethod
     def start(cls, scripts: Sequence[str | os.PathLike[str]] = (), flags: Sequence[str] = (),
               within: float = 30) -> MockGateway:
-        """Returns when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
-        serve`, such as ["--profile", "openai"]. Raises GatewayError, at the latest after `within` seconds."""
+        """Returns when the program serves. `scripts` are files or folders of scripts, `flags` other flags of
+        `mock-gateway serve`, such as ["--profile", "openai"]. Raises GatewayError, after `within` seconds at the
+        latest."""
         program = os.environ.get("MOCK_GATEWAY_BIN") or _program_of_package() or "mock-gateway"
         command = [program, "serve", "--port=0", "--control=0", "--print=json", "--until-eof", "--quiet", *flags]
         command += [f"--script={os.fspath(script)}" for script in scripts]
         log, pipe = tempfile.TemporaryFile(), subprocess.PIPE
-        try:  # in a session of its own, since Ctrl-C is for the tests, which still need it for their last requests
+        try:  # a separate session: Ctrl-C ends the tests, which still need the program for their last requests
             process: Any = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True)
         except OSError as error:
             log.close()
@@ -93,7 +94,7 @@ class MockGateway:
             raise GatewayError(f"{program} did not start within {within} s: {problem}; {code}\n{server.stderr()}")
 
     def stop(self) -> None:
-        """Ends the program. Raises GatewayError, with what it wrote on stderr, unless it ends with exit code 0."""
+        """Ends the program. Unless its exit code is 0, raises a GatewayError that contains its stderr."""
         if self._process.stdin.closed:
             return
         self._process.stdin.close()
@@ -108,12 +109,12 @@ class MockGateway:
         return int(self._process.wait())
 
     def stderr(self) -> str:
-        """What the program has written there."""
+        """What the program has written to stderr."""
         return os.pread(self._log.fileno(), 1 << 20, 0).decode(errors="replace").strip()
 
     def control(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """A request of the control API: control("GET", "/journal", limit=1). Returns the JSON of the answer, or its
-        text. Raises GatewayError for every status from 400 on."""
+        """Sends a request to the control API: control("GET", "/journal", limit=1). Returns the JSON or the text of the
+        response. Raises GatewayError for status 400 and above."""
         target = f"/control/v1{path}?{urlencode(query)}".rstrip("?")
         headers = {"Authorization": f"Bearer {self._info['control_token']}", "Content-Type": "application/json"}
         connection = http.client.HTTPConnection(urlsplit(self._info["control_url"]).netloc, timeout=90)
@@ -131,38 +132,38 @@ class MockGateway:
             raise GatewayError(answer["message"], answer["code"], answer["problems"])
         return answer
 
-    # Each of these is one request; `mock-gateway openapi` prints the fields and answers.
+    # Each method sends one request. `mock-gateway openapi` prints its fields and responses.
     def scope(self, name: str) -> Scope: return Scope(self, self.control("POST", "/scopes", {"name": _short(name)}))
     def create_key(self, **fields: Any) -> Any: return self.control("POST", "/keys", fields)  # with its "id" and "secret"
     def disable_key(self, key_id: str) -> Any: return self.control("POST", f"/keys/{key_id}/disable")
     def enable_key(self, key_id: str) -> Any: return self.control("POST", f"/keys/{key_id}/enable")
     def delete_key(self, key_id: str) -> Any: return self.control("DELETE", f"/keys/{key_id}")
-    def advance(self, by: str) -> Any: return self.control("POST", "/clock/advance", {"by": by})  # a manual clock, by "60s"
+    def advance(self, by: str) -> Any: return self.control("POST", "/clock/advance", {"by": by})  # moves a manual clock, by "60s"
     def __enter__(self) -> MockGateway: return self
     def __exit__(self, *error: object) -> None: self.stop()
 
 
 class Scope:
-    """A key of a server, and the stubs, failures, states, gates and requests that belong to it."""
+    """A key of a server with its own stubs, failures, states, gates and requests."""
     def __init__(self, server: MockGateway, facts: Fields) -> None:
         self.server, self._is_open = server, True
-        self.id: str = facts["id"]  # of its key
+        self.id: str = facts["id"]  # ID of the key
         self.base_url: str = facts["base_url"]
         self.api_key: str = facts["api_key"]
         self._seen: set[tuple[Any, ...]] = set()
-        self.env: dict[str, str] = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_BASE": self.base_url}  # leads a client here
+        self.env: dict[str, str] = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_BASE": self.base_url}  # for a client's process
         self.env.update({"OPENAI_API_KEY": self.api_key, **_around_proxies()})
 
     def control(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         return self.server.control(method, path, body, scope=self.id, **query)
 
     def stub(self, *document: Fields, **fields: Any) -> Stub:
-        """Mounts a stub: stub(when={"user_says": "Hi"}, reply="Hello.", expect=1), or a dict of the same."""
+        """Mounts a stub: stub(when={"user_says": "Hi"}, reply="Hello.", expect=1), or a dict with these keys."""
         return self.stubs([dict(*document, **fields)])[0]
 
     def stubs(self, documents: Sequence[Fields]) -> list[Stub]:
-        """Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. Says what
-        is hardly meant."""
+        """Mounts all stubs or none. The first matching stub answers. Stubs of later calls come before those of earlier
+        calls. Prints warnings about likely mistakes."""
         line = _line_of_test()
         documents = [{"source": line, **each} if isinstance(each, dict) else each for each in documents]
         mounted = self.control("POST", "/stubs", {"stubs": documents})
@@ -170,22 +171,22 @@ class Scope:
             print(f"{line}: {warning['pointer']}: {warning['message']}", file=sys.stderr)
         return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted["stubs"]]
 
-    # The key of this test: 403 for its requests until it is enabled again; and how many it may make in what time, as
-    # limit("2/1m"), above which they get 429; limit(None) takes that back.
+    # disable(): requests with this key get 403 until enable(). limit("2/1m") sets its request limit; requests above it
+    # get 429. limit(None) removes the limit.
     def disable(self) -> None: self.server.disable_key(self.id)
     def enable(self) -> None: self.server.enable_key(self.id)
     def limit(self, rate: str | None) -> None: self.server.control("PATCH", f"/keys/{self.id}", {"limit": rate})
     # The same for tokens: limit_tokens("6000/1m").
     def limit_tokens(self, rate: str | None) -> None:
         self.server.control("PATCH", f"/keys/{self.id}", {"limit_tokens": rate})
-    # As an entry of the scripts' `failures`: fail(failure="overloaded", times=2).
+    # Forces a failure with the fields of `failures` in scripts: fail(failure="overloaded", times=2).
     def fail(self, *document: Fields, **fields: Any) -> None: self.control("POST", "/failures", dict(*document, **fields))
-    # What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.
+    # verify(): unmet expectations. review(): mistakes of the client. What they return no longer fails the test.
     def verify(self) -> dict[str, Any]: return self._look_at("/verify", "problems")
     def review(self) -> dict[str, Any]: return self._look_at("/review", "findings")
 
     def count(self, when: Fields | None = None, **filters: Any) -> int:
-        """How many requests there were that the matchers fit, whoever answered them: count({"user_says": "Hi"})."""
+        """How many requests fit the matchers, whether or not a stub answered them: count({"user_says": "Hi"})."""
         counted = self.control("POST", "/journal/count", {} if when is None else {"when": when}, **filters)
         return int(counted["count"])
 
@@ -202,13 +203,13 @@ class Scope:
     def state(self, machine: str) -> str: return str(self.control("GET", f"/states/{quote(machine, '')}")["state"])
     def set_state(self, machine: str, state: str) -> None: self.control("PUT", f"/states/{quote(machine, '')}", {"state": state})
     def gate(self, name: str) -> Gate: return Gate(self.control, f"/gates/{quote(name, '')}")
-    # The requests whose reply is `ask`, once there is one. A reply to the "exchange" of one is as in stubs.
+    # Waits for a request whose reply is `ask` and returns all. answer() replies to one, in the form that stubs use.
     def asked(self, wait: str = "5s") -> list[Any]: return list(self.control("GET", "/asked", wait=wait)["asked"])
     def answer(self, exchange: int, reply: Any) -> None: self.server.control("POST", f"/asked/{exchange}", {"reply": reply})
 
     def close(self, say: Callable[[str], Any] = lambda text: print(text, file=sys.stderr)) -> None:
-        """Removes the scope from the server. Raises AssertionError for what is wrong and was not looked at. Says what
-        fails no test, such as asked_again_early."""
+        """Removes the scope from the server. Raises AssertionError for problems that the test has not read. Prints
+        findings that do not fail a test, such as asked_again_early."""
         if self._is_open:
             self._is_open = False
             answer = self.server.control("DELETE", f"/scopes/{self.id}")
@@ -233,7 +234,7 @@ class Scope:
 
 
 class Stub:
-    """A mounted stub. wait() returns when it has answered so many requests, or raises AssertionError after `within`."""
+    """A mounted stub. wait() returns when it has answered this many requests, or raises AssertionError."""
     def __init__(self, control: Callable[..., Any], path: str) -> None: self._control, self._path = control, path
     def wait(self, calls: int = 1, within: str = "5s") -> None: _wait(self, calls=calls, within=within)
     def remove(self) -> None: self._control("DELETE", self._path)
@@ -242,8 +243,8 @@ class Stub:
 
 
 class Gate:
-    """A gate, at which replies wait until release() lets one pass, or open() all. wait() returns when so many have
-    come, or, with "delivered", when clients have what stands before it; it raises AssertionError after `within`."""
+    """A gate: replies wait there until release() lets one pass, or open() all. wait() returns when this many have
+    reached it, or, with "delivered", when clients have received everything before it; else it raises AssertionError."""
     def __init__(self, control: Callable[..., Any], path: str) -> None: self._control, self._path = control, path
     def wait(self, count: int = 1, within: str = "5s", what: str = "reached") -> None:
         _wait(self, **{"for": what, "count": count, "within": within})
@@ -252,7 +253,7 @@ class Gate:
 
 
 def _program_of_package() -> str | None:
-    """That of the package mock-gateway, wherever it is installed. Its folder need not be on PATH."""
+    """The program in the installed package mock-gateway. Its folder need not be on PATH."""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for file in importlib.metadata.files("mock-gateway") or ():
             if file.name == "mock-gateway" and os.access(path := file.locate(), os.X_OK):
@@ -266,21 +267,21 @@ def _line_of_test() -> str:
     while frame.f_back and frame.f_code.co_filename == _line_of_test.__code__.co_filename:
         frame = frame.f_back
     file = frame.f_code.co_filename
-    with contextlib.suppress(OSError):  # a test may have removed the folder that it is in
+    with contextlib.suppress(OSError):  # a test may have removed its working directory
         relative = os.path.relpath(file)
         file = file if relative.startswith("..") else relative
     return f"{file}:{frame.f_lineno}"
 
 
 def _around_proxies() -> dict[str, str]:
-    """Clients read either variable, and some prefer one: where only one is set, both go on from it."""
+    """Clients read either variable, and some prefer one. If only one is set, both start from its value."""
     upper, lower = os.environ.get("NO_PROXY"), os.environ.get("no_proxy")
     lists = {"NO_PROXY": upper or lower or "localhost", "no_proxy": lower or upper or "localhost"}
     return {name: hosts if hosts == "*" else f"{hosts},127.0.0.1" for name, hosts in lists.items()}
 
 
 def _short(name: str) -> str:
-    """A test's name within the 256 bytes that the program takes: its beginning and its end."""
+    """A test's name, shortened to the program's limit of 256 bytes: its beginning and its end."""
     data = name.encode(errors="replace")
     if len(data) <= 256:
         return data.decode()
@@ -288,8 +289,8 @@ def _short(name: str) -> str:
 
 
 def _identity(wrong: Fields) -> tuple[Any, ...]:
-    """Tells a problem or a finding from others of the same words."""
-    if wrong.get("kind") == "unmet expectation":  # which later requests explain anew, below the first line
+    """Distinguishes problems and findings that have the same text."""
+    if wrong.get("kind") == "unmet expectation":  # later requests change its explanation, but not its first line
         return wrong["stub"]["id"], wrong["message"].partition("\n")[0]
     return wrong.get("code"), wrong["message"], *wrong["exchanges"]
 
@@ -307,12 +308,12 @@ def _wait(waited: Stub | Gate, **query: Any) -> None:
 
 with contextlib.suppress(ImportError):
     import pytest
-    if getattr(pytest, "version_tuple", (0,))[0] < 8:  # the package may be there for its program alone
+    if getattr(pytest, "version_tuple", (0,))[0] < 8:  # the package may be installed for its program only
         raise ImportError
     _scopes = pytest.StashKey[list[Scope]]()
 
     def scope_of(request: pytest.FixtureRequest, server: MockGateway) -> Scope:
-        """A scope that is judged with the test of pytest's `request`."""
+        """A scope that is verified and reviewed after the test of pytest's `request`."""
         scope = server.scope(request.node.nodeid)
         request.node.stash.setdefault(_scopes, []).append(scope)
         request.addfinalizer(scope.close)
@@ -343,7 +344,7 @@ with contextlib.suppress(ImportError):
         return result
 
     def _beside_failures(item: pytest.Item, phase: str) -> Generator[None, Any, Any]:
-        """What failed first is what counts, or skipped the test: the problems become a section of its report."""
+        """Keeps an earlier failure or skip as the test's result: the problems become a section of its report."""
         try:
             return (yield)
         except BaseException:
@@ -352,7 +353,7 @@ with contextlib.suppress(ImportError):
             raise
 
     def _problems(item: pytest.Item, phase: str) -> Iterator[str]:
-        """What fails the test; what fails none becomes a section of its report, which pytest -rA shows."""
+        """Problems that fail the test. Other findings become a section of the report, which pytest -rA shows."""
         for scope in item.stash.get(_scopes, []):
             try:
                 scope.close(lambda text: item.add_report_section(phase, "mock-gateway", text))

@@ -1,4 +1,4 @@
-"""The helper beside this file, on the program that MOCK_GATEWAY_BIN names. helpers/run.sh runs it."""
+"""Tests of mock_gateway.py with the program $MOCK_GATEWAY_BIN. helpers/run.sh runs them."""
 
 import concurrent.futures
 import contextlib
@@ -18,11 +18,11 @@ import pytest
 
 from mock_gateway import GatewayError, MockGateway
 
-SECONDS = 20  # a net for what hangs, never a pace
+SECONDS = 20  # a timeout for tests that hang; it does not pace them
 
 
 def post(place, text, number=None, **fields):
-    """The status and the body's JSON of a chat request, by plain sockets. `number` is that of the try."""
+    """The status and the JSON body of a chat request, sent through plain sockets. `number` counts the attempts."""
     address = urllib.parse.urlsplit(place.base_url)
     body = {"model": "mock-model", "messages": [{"role": "user", "content": text}], **fields}
     headers = {"Authorization": f"Bearer {place.api_key}", "Content-Type": "application/json"}
@@ -35,7 +35,7 @@ def post(place, text, number=None, **fields):
 
 
 def ask(place, text):
-    """The text of the answer."""
+    """The text of the reply."""
     status, answer = post(place, text)
     assert status == 200, answer
     return answer["choices"][0]["message"]["content"]
@@ -43,13 +43,13 @@ def ask(place, text):
 
 @contextlib.contextmanager
 def asking(place, text):
-    """The future text of an answer, to a request that is under way."""
+    """A future of the text of a reply, for a request that is under way."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         yield pool.submit(ask, place, text)
 
 
 def is_running(pid):
-    """Whether the process is there, and no zombie that nobody has waited for."""
+    """Whether the process runs and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -64,14 +64,14 @@ def assert_ends(pid):
 
 
 def script_file(folder, name, text):
-    """A program of a shell script."""
+    """A program that runs a shell script."""
     file = folder / name
     file.write_text("#!/bin/sh\n" + text)
     file.chmod(0o755)
     return str(file)
 
 
-# --- What a test does with it -----------------------------------------------------------------------------------------
+# --- Using the helper in a test ---------------------------------------------------------------------------------------
 
 
 def test_an_sdk_gets_what_the_test_mounts(gateway):
@@ -85,7 +85,7 @@ def test_an_sdk_gets_what_the_test_mounts(gateway):
 
 def test_the_environment_leads_to_the_scope_and_around_proxies(gateway):
     assert os.environ["OPENAI_BASE_URL"] == gateway.base_url
-    assert os.environ["OPENAI_API_BASE"] == gateway.base_url  # which LangChain reads first
+    assert os.environ["OPENAI_API_BASE"] == gateway.base_url  # LangChain reads this one first
     assert os.environ["OPENAI_API_KEY"] == gateway.api_key
     assert "127.0.0.1" in os.environ["NO_PROXY"].split(",")
 
@@ -393,7 +393,7 @@ def test_what_is_wrong_is_raised_when_the_scope_is_closed(mock_gateway_server):
     with pytest.raises(AssertionError, match="greeting"):
         with mock_gateway_server.scope("unmet") as gateway:
             gateway.stub(name="greeting", reply="Hello.", expect=1)
-    with pytest.raises(ZeroDivisionError):  # what went wrong first is what counts
+    with pytest.raises(ZeroDivisionError):  # the first error counts
         with mock_gateway_server.scope("unmet") as gateway:
             gateway.stub(name="greeting", reply="Hello.", expect=1)
             1 / 0
@@ -484,7 +484,7 @@ ASK = """
 
 @pytest.fixture
 def suite(pytester, monkeypatch):
-    """Runs pytest, in a process of its own, on a file that holds this code."""
+    """Runs pytest on a file with this code, in a process of its own."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
     def run(code, *arguments):
@@ -549,7 +549,7 @@ def test_a_test_that_expects_a_429_and_asks_again_passes(suite):
     result = suite(code, "-rA", "-W", "error")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*_ test_asks_again _*", "*- Captured mock-gateway call -*", "asked_again_early *"])
-    assert result.stdout.str().count("asked_again_early (exchange") == 1  # the test that looked needs no telling
+    assert result.stdout.str().count("asked_again_early (exchange") == 1  # the test that read the findings does not print them again
 
 
 def test_a_test_that_outlives_its_server_fails_for_itself(suite):
@@ -559,7 +559,7 @@ def test_a_test_that_outlives_its_server_fails_for_itself(suite):
         os.kill(gateway.server.control("GET", "")["pid"], signal.SIGKILL)
         assert 1 == 2
     """)
-    result.assert_outcomes(failed=1, errors=1)  # and the server's fixture says how it ended
+    result.assert_outcomes(failed=1, errors=1)  # and the server's fixture reports how it ended
     result.stdout.fnmatch_lines(["*ended with exit code -9*", "*assert 1 == 2*", "*does not answer DELETE *"])
 
 
@@ -661,7 +661,7 @@ def test_the_program_is_found_on_the_path(monkeypatch, tmp_path):
 
 
 def test_the_program_of_its_package_comes_after_the_variable_and_before_the_path(monkeypatch, tmp_path):
-    """What pip leaves of a package that has been installed."""
+    """The metadata that pip writes for an installed package."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/mock-gateway").symlink_to(os.environ["MOCK_GATEWAY_BIN"])
     about = tmp_path / "mock_gateway-1.dist-info"
@@ -706,7 +706,7 @@ def test_a_server_of_another_process_is_not_taken_for_it(monkeypatch, tmp_path, 
 
 
 def test_a_start_that_takes_too_long_is_given_up(monkeypatch, tmp_path):
-    # The sleep has the shell's stdout: as long as it lives, a reader sees no end.
+    # The sleep inherits the shell's stdout: readers see no end of file while it runs.
     slow = script_file(tmp_path, "slow", f"sleep 1000 &\necho $! >{tmp_path}/pid\nwait\n")
     monkeypatch.setenv("MOCK_GATEWAY_BIN", slow)
     with pytest.raises(GatewayError, match=r"did not start within 2 s"):
@@ -744,7 +744,7 @@ def test_a_stopped_server_is_gone():
 
 
 def run_script(code, **options):
-    """A Python process of its own that has the helper; its stdout is read as it comes."""
+    """A separate Python process that imports the helper; the test reads its stdout as it comes."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-c", "import os, signal, time\nfrom mock_gateway import *\n" + code]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, **options)
@@ -760,7 +760,7 @@ def test_a_parent_that_is_killed_leaves_no_server(more):
             os.kill(parent.pid, signal.SIGKILL)
             assert_ends(pid)
         finally:
-            os.killpg(parent.pid, signal.SIGKILL)  # the fork, where there is one
+            os.killpg(parent.pid, signal.SIGKILL)  # the fork, if there is one
 
 
 def test_a_fork_does_not_end_the_server_of_its_parent():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares what a test program of this folder prints, and how it ends, with golden texts.
+"""Compares the output and the exit status of a test program of this folder with golden texts.
 
     check_output.py doctest|gtest|catch2|no_adapter PROGRAM     --update writes the golden texts instead
-    check_output.py NAME --missing TEXT                         says why the program is not there
+    check_output.py NAME --missing TEXT                         prints why the program is missing, and skips
 
-In a golden text, `file.cpp:{name}` is the line of that file with the comment `// line: name`, and `file.cpp:{}` any
-line without one. Exit status: 0 as expected, 1 not, 77 skipped.
+In a golden text, `file.cpp:{name}` is the line of that file with the comment `// line: name`, and `file.cpp:{}` is any
+line without such a comment. Exit status: 0 as expected, 1 different, 77 skipped.
 """
 
 import argparse
@@ -21,8 +21,8 @@ FOLDER = Path(__file__).resolve().parent
 FAILING_FIRST = "a request that no stub answers fails the test where the gateway was made"
 CLEAN = "a gateway with nothing wrong reports nothing"
 
-# The arguments for each program and situation. The environment variable SITUATION has the situation, too. The programs
-# also have the tests of the example, which are left out here.
+# The arguments for each program and situation. The environment variable SITUATION names the situation. The programs
+# also contain the tests of the example, which are excluded here.
 RUNS = {
     "doctest": {
         "all": ["--no-version", "--no-colors", "--source-file=*_cases.*"],
@@ -53,7 +53,7 @@ RUNS = {
 
 
 def marked_lines():
-    """The name of each line that has one, by file name and number."""
+    """The names of marked lines, by file name and line number."""
     names = {}
     for path in FOLDER.glob("*.[hc]pp"):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -64,10 +64,10 @@ def marked_lines():
 
 
 def normalized(text, program):
-    """Without what differs from one machine or version to another."""
+    """Removes what differs between machines or versions."""
     text = text.replace(f"{FOLDER}/", "").replace(str(program), "PROGRAM")
     text = re.sub(r"^Running main\(\) from .*\n", "", text, flags=re.MULTILINE)  # gtest
-    text = re.sub(r" \| \d+ skipped", "", text)  # doctest counts the tests of the example
+    text = re.sub(r" \| \d+ skipped", "", text)  # doctest counts the example's tests
     text = re.sub(r"^Randomness seeded to: .*\n", "", text, flags=re.MULTILINE)  # Catch2
     text = re.sub(r"^.* is a Catch2? v[\d.]+ host application\.$", "PROGRAM is a Catch application.", text, flags=re.M)
     names = marked_lines()

@@ -1,8 +1,8 @@
 #include "scenario.hpp"
-// The adapter may be asked for after a first include without it, and more than once.
+// An adapter may be requested after a first include without it, and more than once.
 #define MOCK_GATEWAY_ADAPTER_DOCTEST
 #include "mock_gateway.hpp"
-// The second time changes nothing.
+// Including it again changes nothing.
 #include "mock_gateway.hpp"
 
 #include <thread>

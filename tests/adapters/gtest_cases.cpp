@@ -1,8 +1,8 @@
 #include "scenario.hpp"
-// The adapter may be asked for after a first include without it, and more than once.
+// An adapter may be requested after a first include without it, and more than once.
 #define MOCK_GATEWAY_ADAPTER_GTEST
 #include "mock_gateway.hpp"
-// The second time changes nothing.
+// Including it again changes nothing.
 #include "mock_gateway.hpp"
 
 #include <chrono>
@@ -64,7 +64,7 @@ TEST(Gateway, PrintsValues) {
 TEST(Gateway, NotesWhatAScriptDidBesideACheckThatFailedForIt) {
   Gateway gateway;  // line: beside
   ask_for_a_stream_that_breaks_off(gateway);
-  EXPECT_FALSE(gateway.verify());  // GoogleTest prints no message of a value that should be false
+  EXPECT_FALSE(gateway.verify());  // GoogleTest prints no message for a value that should be false
 }
 
 TEST(Gateway, NotesOnceAtTheEndOfATestThatFailedForSomethingElse) {

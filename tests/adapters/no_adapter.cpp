@@ -1,4 +1,4 @@
-// A program without an adapter: what its gateway found is printed, and ends it.
+// A program without an adapter: it prints the gateway's problems and terminates.
 
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// A program that prints optionals and durations its own way.
+// A program with its own printing of optionals and durations.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #define MOCK_GATEWAY_ADAPTER_DOCTEST

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the test programs of this folder have in common. They fail on purpose: check_output.py compares what they print
-// with golden texts, which name the lines with a comment `// line: name`.
+// Shared by the test programs of this folder, which fail on purpose. check_output.py compares their output with golden
+// texts, which refer to lines with a comment `// line: name`.
 
 #include <chrono>
 #include <cstdlib>
@@ -12,13 +12,13 @@
 
 namespace scenario {
 
-/// A stub, and a request that it does not answer: verify() has something to find.
+/// Sends a request that matches no stub, so that verify() reports problems.
 inline void ask_what_no_stub_answers(mock_gateway::Gateway& gateway) {
   gateway.chat().when(mock_gateway::user_says("weather")).named("weather").reply("Sunny.");  // line: stub
   test_support::Http(gateway).chat("wether?");
 }
 
-/// Uses gateways that have nothing to report: no problem, unverified, or a finding that fails no review.
+/// Uses gateways that report nothing: no problem, unverified, or a finding that does not fail the review.
 inline void do_nothing_wrong() {
   using namespace mock_gateway;
   Gateway gateway;
@@ -34,7 +34,7 @@ inline void do_nothing_wrong() {
   if (!review || review.findings().size() != 1) throw std::runtime_error(review.message());
 }
 
-/// Sends a request that has a finding, and returns its exchange when it has ended.
+/// Sends a request with a finding, waits for its end, and returns its exchange.
 inline mock_gateway::Exchange ask_too_hot(mock_gateway::Gateway& gateway) {
   gateway.chat().reply("Hello.");
   test_support::Http(gateway).chat({{"temperature", 2.5}});
@@ -43,25 +43,25 @@ inline mock_gateway::Exchange ask_too_hot(mock_gateway::Gateway& gateway) {
   return exchange;
 }
 
-/// A stream that its script breaks off: verify() has nothing to complain of, and something to note.
+/// Requests a stream that its script truncates: verify() reports no problem but a note.
 inline void ask_for_a_stream_that_breaks_off(mock_gateway::Gateway& gateway) {
   using namespace mock_gateway;
   gateway.chat().reply(text("one two three").fault(after_tokens(2), close_connection()));
   test_support::Http(gateway).allow_incomplete().stream();
 }
 
-/// What the client of a test throws.
+/// The exception of a test's client.
 struct ClientGaveUp : std::runtime_error {
   ClientGaveUp() : std::runtime_error("the client gave up") {}
 };
 
-/// Whether the program was started to show what happens there.
+/// Whether the program was started to show this situation.
 inline bool wanted(const std::string& situation) {
   const char* const value = std::getenv("SITUATION");
   return value && value == situation;
 }
 
-/// A gateway that the program keeps until after the tests.
+/// A gateway that lives until after the tests.
 struct AfterTheRun {
   AfterTheRun() = default;
   AfterTheRun(const AfterTheRun&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The tests that doctest and Catch2 have in common. Each includes this file after the adapter. Catch2 calls a SUBCASE a
-// SECTION.
+// The tests that doctest and Catch2 share. Their programs include this file after the adapter. Catch2's name for
+// SUBCASE is SECTION.
 
 #include <chrono>
 #include <optional>

@@ -1,5 +1,5 @@
-// What it costs to choose a stub among 1,000, for a request that only the last one asked matches: pairs of requests to
-// a gateway with one stub and to one with 1,000, in turn, so that the stubs have to come back into the caches each
+// Measures the choice of a stub among 1,000 for a request that only the last tried stub matches. Pairs of requests
+// alternate between a gateway with one stub and one with 1,000, so that the stubs must return to the CPU caches each
 // time. Arguments: rounds (2000; short 100), stubs (1000).
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace mock_gateway;
 
-/// The conditions of the i-th stub; none for the first, which matches everything.
+/// The matchers of the i-th stub; none for the first, which matches everything.
 std::vector<Matcher> matchers(long i) {
   const std::string number = std::to_string(i);
   if (i == 0) return {};
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   for (long round = -100; round < rounds; ++round) {
     const double first = ask(one_client, to_one);
     const double second = ask(many_client, to_many);
-    if (round < 0) continue;  // warming up
+    if (round < 0) continue;  // warm-up
     with_one.push_back(first);
     more.push_back(second - first);
   }

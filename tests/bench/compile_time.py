@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What mock_gateway.hpp costs to compile.
+"""Measures the compile time of mock_gateway.hpp.
 
     compile_time.py [--pairs N] [--compiler g++] [--httplib FOLDER]   prints a table of docs/install.md
     compile_time.py --check                                           exits with 1 if a test costs too much
     compile_time.py --test-command                                    times README's test command in a new clone
     compile_time.py --changed-file                                    times one changed .cpp to its finished test
 
-A figure is the median processor time of one compiler process at -O0, so that other load matters little. Each file is
-compiled in turn with a base: the headers that mock_gateway.hpp includes, and one JSON value. A ratio compares these two.
+A figure is the median CPU time of one compiler process at -O0, so that other load matters little. Each file is compiled
+alternately with a base: the headers that mock_gateway.hpp includes, and one JSON value. A ratio compares the two.
 """
 
 import argparse
@@ -31,11 +31,11 @@ int main() {
 }
 """
 ONE_VALUE = "int main() { return nlohmann::ordered_json{}.empty() ? 0 : 1; }\n"
-HIGHEST_RATIO = 1.25  # of a test to the base
+HIGHEST_RATIO = 1.25  # of a test's compile time to the base's
 
 
 def compile_once(command, source):
-    """The processor time in seconds, and the peak memory in GB."""
+    """Returns the CPU time in seconds and the peak memory in GB."""
     process = subprocess.Popen([*command, str(source)])
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -62,7 +62,7 @@ class Costs:
         return path
 
     def of(self, source, pairs, *flags):
-        """The medians: seconds and GB of the file, seconds of the base, and the ratio of each pair."""
+        """Returns medians: seconds and GB of the file, seconds of the base, and the ratio of each pair."""
         command = [*self.command, "-c", "-o", os.devnull]
         both = [(compile_once([*command, *flags], source), compile_once(command, self.base)) for _ in range(pairs)]
         return (statistics.median(file[0] for file, _ in both), statistics.median(file[1] for file, _ in both),

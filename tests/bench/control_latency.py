@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How long calls of the control API take while clients keep the gateway busy, and how long it takes to stop.
+"""Measures how long calls of the control API take while clients keep the gateway busy, and how long stopping takes.
 
   tests/bench/control_latency.py PROGRAM [--seconds 10] [--connections 24] [--pause 1] [--polls 32]
 
-Needs wrk (Debian: wrk). PROGRAM is a Release build, which docs/program.md shows. While each
-connection of wrk waits --pause milliseconds between an answer and its next request (0: wrk asks as fast as it can), and
-long polls of the journal wait all the time, calls of the control API are made one after the other; the last one is POST
-/stop, and wrk goes on. Prints requests a second, the calls' percentiles, and the time from POST /stop to the end of the
-process. Exit status 1 when the 99th percentile is 20 ms or more, or stopping takes more than 50 ms.
+Needs wrk (Debian: wrk). PROGRAM is a Release build; docs/program.md shows how to make one. Each connection of wrk waits
+--pause milliseconds after a response (0: no wait). Long polls of the journal wait all the time. Meanwhile the calls of
+the control API run one after the other. The last call is POST /stop, while wrk continues. Prints requests per second,
+the percentiles of the calls, and the time from POST /stop to the end of the process. Exit status 1 if the 99th
+percentile is 20 ms or more, or stopping takes more than 50 ms.
 """
 
 import argparse
@@ -25,7 +25,7 @@ STOP_LIMIT_MS = 50
 
 
 class Control:
-    """One connection."""
+    """A connection to the control API."""
 
     def __init__(self, info):
         self.connection = http.client.HTTPConnection(info["control_url"].removeprefix("http://"), timeout=90)

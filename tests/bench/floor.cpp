@@ -1,5 +1,5 @@
-// The floor under all servers: one thread, epoll, a constant answer of so many bytes, and no look at the request but
-// for its end. bench_floor PORT BYTES; ends with its standard input.
+// The lower bound for every server: one thread, epoll, a constant response of BYTES bytes, and no parsing of the
+// request except for its end. bench_floor PORT BYTES; ends at the end of its standard input.
 
 #include <netinet/in.h>
 #include <sys/epoll.h>

@@ -1,5 +1,5 @@
-// What it costs to have a gateway for one test: construct, first request, destroy; and how long stop() takes with
-// connections open. Arguments: lives (500; short 20), stops (50; short 2).
+// Measures a gateway for one test: construction, first request, destruction; and how long stop() takes with open
+// connections. Arguments: lives (500; short 20), stops (50; short 2).
 
 #include <sys/resource.h>
 

@@ -1,9 +1,9 @@
-// Whether memory stays bounded: memory after a tenth of the requests and after all of them, each request different, a
-// ninth each unmatched, refused, and with a finding; and, if asked for, every so many that mount and remove a stub of
-// their own. What is judged is the memory that the program holds. Resident memory grows besides by what glibc's malloc
-// keeps free in its arenas, one per thread: the thread that evicts a record frees what another's arena gave. With
-// MALLOC_ARENA_MAX=1 in the environment it stays with the other.
-// Arguments: requests (1000000; short 20000), connections (8), stubs every (0: none).
+// Checks that memory stays bounded: compares memory after a tenth of the requests and after all of them. Each request
+// is different; a ninth each is unmatched, is refused, and has a finding. Optionally, every Nth request mounts and
+// removes its own stub. Only memory that the program holds is judged. Resident memory also grows by free memory that
+// glibc's malloc keeps in its arenas, one per thread: the thread that evicts a record frees memory of another thread's
+// arena. With MALLOC_ARENA_MAX=1 in the environment the two stay together. Arguments: requests (1000000; short 20000),
+// connections (8), stubs every (0: none).
 
 #include <cstdio>
 #include <cstdlib>
@@ -27,8 +27,8 @@ using namespace mock_gateway;
 /// In MB.
 struct Memory {
   double resident;
-  double in_use;     // of the heap
-  double kept_free;  // by malloc
+  double in_use;     // heap memory
+  double kept_free;  // free, but kept by malloc
 
   static Memory now() {
     long pages = 0;

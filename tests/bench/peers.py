@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What a chat request costs here, and at other mock servers of language models, measured in turn.
+"""Measures a chat request here and at other mock servers of language models, alternately.
 
   tests/bench/peers.py FOLDER [--rounds 7] [--seconds 2] [--connections 1,8,64,256,512] [--kinds plain,stream]
     [--released PROGRAM]
 
-FOLDER is what tests/bench/peers.sh makes. Each server answers the same request by a stub, plain or as a stream, with the
-same text as far as it can; VidaiMock has a text of its own. In each round each server is asked by wrk for --seconds over
-so many connections. Prints a table of medians: requests a second, the processor time of a request in microseconds, user
-and system, and the ratio of our rate to each server's, with quartiles; then the memory of each, before and after. With
---released a program that tools/release.sh has made is one of them.
+tests/bench/peers.sh creates FOLDER. Each server answers the same request from a stub, plain or streamed, with the same
+text if it can; VidaiMock uses its own text. In each round wrk loads each server for --seconds over each number of
+connections. Prints a table of medians: requests per second, the CPU time of a request in microseconds, user and system,
+and the ratio of our rate to each server's, with quartiles; then each server's memory, before and after. With
+--released, a program made by tools/release.sh takes part.
 """
 
 import argparse
@@ -33,7 +33,7 @@ OURS = "mock-gateway"
 
 
 class Server:
-    """A process that serves on a port of loopback."""
+    """A server process on a port of the loopback address."""
 
     def __init__(self, name, command, port):
         self.name = name
@@ -52,7 +52,7 @@ class Server:
                 time.sleep(0.02)
 
     def processor_time(self):
-        """User and system time of all its threads so far, in seconds."""
+        """User and system CPU time of all its threads so far, in seconds."""
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         ticks = os.sysconf("SC_CLK_TCK")
         return (int(fields[11]) + int(fields[12])) / ticks
@@ -74,7 +74,7 @@ def free_port():
 
 
 def servers(folder, scratch, released):
-    """Those that were installed, ours first."""
+    """The installed servers, ours first."""
     gateway = folder / "gateway"
     script = scratch / "script.json"
     stub = {"when": {"user_says": {"contains": "weather"}}, "reply": TEXT}
@@ -107,7 +107,7 @@ def servers(folder, scratch, released):
 
 
 def request_script(scratch, kind):
-    """What wrk is to send, as a file of its own language."""
+    """Writes the requests as a script for wrk, in wrk's language Lua."""
     body = {"model": "mock-model", "messages": MESSAGES, "temperature": 0.2, "max_tokens": 256}
     if kind == "stream":
         body["stream"] = True
@@ -121,7 +121,7 @@ def request_script(scratch, kind):
 
 
 def ask(server, script, connections, seconds):
-    """Requests a second, and the processor time of each in microseconds."""
+    """Returns requests per second, and the CPU time of each in microseconds."""
     before = server.processor_time()
     run = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, f"http://127.0.0.1:{server.port}/"],

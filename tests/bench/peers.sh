@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs other mock servers of language models below build/peers, builds mock-gateway (Release), and measures all of
-# them in turn: tests/bench/peers.sh [options of peers.py: --rounds 7 --seconds 2 --connections 1,8,64,256,512
-# --released PROGRAM]
-# Needs wrk (Debian: wrk), and for the others cargo and npm: what cannot be had is left out, and that is said.
+# them alternately:
+# tests/bench/peers.sh [options of peers.py: --rounds 7 --seconds 2 --connections 1,8,64,256,512 --released PROGRAM]
+# Needs wrk (Debian: wrk), and cargo and npm for the other servers. Skips servers that cannot be installed, and says so.
 set -eu
 
 checkout=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)

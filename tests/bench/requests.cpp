@@ -1,6 +1,6 @@
-// Requests per second over kept-alive connections, against a bare cpp-httplib handler that parses the same request
-// and dumps an equal reply; and how often a request takes memory. Arguments: pairs (15; short 3), milliseconds of each
-// measurement (200; short 50).
+// Measures requests per second over kept-alive connections, compared with a bare cpp-httplib handler that parses the
+// same request and dumps an equal reply; and allocations per request. Arguments: pairs (15; short 3), milliseconds of
+// each measurement (200; short 50).
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ std::string request_body() {
       .dump();
 }
 
-/// Connections to one server. Each has one request under way while rate() measures.
+/// Connections to one server. Each has one request in flight while rate() measures.
 class Load {
  public:
   Load(int port, std::size_t connections, std::string request) : request_(std::move(request)) {
@@ -90,7 +90,7 @@ class Load {
   std::vector<bench::Client> clients_;
 };
 
-/// How often a request takes memory, on both sides; the client uses its own again.
+/// Allocations per request on the server's side; the client reuses its own memory.
 double allocations_of(int port, const std::string& request) {
   constexpr std::size_t requests = 5000;
   bench::Client client(port);
@@ -100,7 +100,7 @@ double allocations_of(int port, const std::string& request) {
       client.receive_response();
     }
   };
-  ask();  // fills the journal, so that each record takes the place of another
+  ask();  // fills the journal, so that each new record replaces another
   const std::size_t before = bench::allocations();
   ask();
   return static_cast<double>(bench::allocations() - before) / static_cast<double>(requests);
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
   for (const std::size_t connections : {std::size_t{1}, std::size_t{8}, std::size_t{64}}) {
     Load to_gateway(gateway.port(), connections, request);
     Load to_bare(bare.port(), connections, request);
-    to_gateway.rate(duration);  // threads, caches, and a full journal
+    to_gateway.rate(duration);  // warm-up: threads, caches, and a full journal
     to_bare.rate(duration);
     const bench::Pairs rates = bench::measure_pairs(
         pairs, [&] { return to_gateway.rate(duration); }, [&] { return to_bare.rate(duration); });

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the benchmarks (Release) and prints their figures: tests/bench/run.sh [--short]
-# Ratios are medians of pairs measured in turn in one run; they are worth something on a machine that does little else.
-# Exits with 1 when a benchmark crashes or gives up, or misses an aim. --short takes a minute besides the build, shows
-# that each benchmark works, and judges no aim.
+# Ratios are medians of alternating pairs in one run; they need a quiet machine. Exits with 1 if a benchmark crashes,
+# gives up, or misses its target. --short takes a minute plus the build; it checks only that each benchmark works, not
+# its target.
 set -eu
 
 checkout=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -15,13 +15,13 @@ case ${1:-} in
 esac
 
 cmake --preset bench >/dev/null
-# Ninja tells of errors on its standard output.
+# Ninja prints errors to standard output.
 built=$(cmake --build --preset bench -j 2) || { printf '%s\n' "$built" >&2; exit 1; }
 echo "$(uname -sr), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg 2>/dev/null || echo unknown)"
 
 missed=
 failed=
-# What fails does not keep the others from being measured.
+# A failed benchmark does not prevent the others.
 measure() {
   name=$1
   shift

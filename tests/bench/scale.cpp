@@ -1,9 +1,9 @@
-// Many paced streams at once: what they cost the gateway, and how late their events are. The client is a process of
-// its own, with one thread, on the same machine. It opens 2,500 streams a second; each sends a token a second,
-// beginning a second after its request. Lateness is counted from the moment before the request was sent to the one
-// after the event was received, so that the client's own lateness is in it. The control, which runs first in the
-// client's process, is one thread that waits for the same moments and does nothing else: so late is the machine.
-// Arguments: streams (10000; short 200), seconds per stream (10; short 2).
+// Measures many paced streams at once: their cost, and how late their events are. The client is a separate process with
+// one thread, on the same machine. It opens 2,500 streams per second. Each stream sends a token per second, starting a
+// second after its request. Lateness counts from just before the request was sent to just after the event was received,
+// so it includes the client's own lateness. A control run comes first in the client's process: one thread that only
+// waits for the same moments. It shows how late the machine itself is. Arguments: streams (10000; short 200), seconds
+// per stream (10; short 2).
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -34,7 +34,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
-/// From one stream's beginning to the next's.
+/// The interval between the starts of two streams.
 constexpr SteadyClock::duration step = 400us;
 
 /// In ms.
@@ -49,7 +49,7 @@ struct Lateness {
   }
 };
 
-/// What the client tells of a run.
+/// The client's report about a run.
 struct Report {
   long tokens = 0;
   long whole_streams = 0;
@@ -64,7 +64,7 @@ struct Order {
   char key[128] = {};
 };
 
-/// Raises this process's limit of descriptors as far as it may be raised.
+/// Raises this process's limit of descriptors to its maximum.
 long raise_descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -86,7 +86,7 @@ Value read_value(int pipe) {
   return value;
 }
 
-/// One number of /proc/self/status.
+/// Reads one number of /proc/self/status.
 double of_this_process(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -98,7 +98,7 @@ double milliseconds(SteadyClock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-/// How late one thread is that does nothing but wait for the moments at which the tokens of all streams are due.
+/// The lateness of a thread that only waits for the moments at which tokens of all streams are due.
 Lateness control(const Order& order) {
   std::vector<SteadyClock::duration> moments;
   for (long stream = 0; stream < order.streams; ++stream)
@@ -123,10 +123,10 @@ struct Stream {
   std::optional<bench::Client> client;
   SteadyClock::time_point sent;
   long events = 0;
-  std::string tail;  // the last bytes received
+  std::string tail;  // the last received bytes
 };
 
-/// The client's side: one thread that polls all streams.
+/// The client: one thread that polls all streams.
 class Streams {
  public:
   explicit Streams(const Order& order) : order_(order), streams_(static_cast<std::size_t>(order.streams)) {
@@ -144,7 +144,7 @@ class Streams {
     long ended = 0;
     std::vector<epoll_event> ready(1024);
     while (ended < order_.streams && SteadyClock::now() < end) {
-      // One at a time: what has come of the others is received in between, however late this is.
+      // Opens one stream at a time and receives events of the others in between, even if this makes it late.
       if (opened < streams_.size() && SteadyClock::now() >= began + step * static_cast<long>(opened)) {
         open(streams_[opened], opened);
         if (++opened == streams_.size())
@@ -175,7 +175,7 @@ class Streams {
     stream.client->send(request_);
   }
 
-  /// Takes what has arrived; false when that was the end.
+  /// Receives available bytes. Returns false at the end of the stream.
   bool receive(Stream& stream) {
     const std::string_view bytes = stream.client->receive();
     const auto now = SteadyClock::now();
@@ -185,13 +185,13 @@ class Streams {
     stream.tail.append(bytes);
     for (std::size_t at = seen == 0 ? 0 : seen - 1; (at = stream.tail.find(event_end, at)) != std::string::npos;
          at += event_end.size()) {
-      // The first event is the role's; then come the tokens.
+      // The first event is the role's; the tokens follow.
       if (const long token = stream.events++; token >= 1 && token <= order_.tokens)
         lateness_.push_back(milliseconds(now - stream.sent - std::chrono::seconds{token}));
     }
     const bool ended = stream.tail.size() >= body_end.size() &&
                        stream.tail.compare(stream.tail.size() - body_end.size(), std::string::npos, body_end) == 0;
-    // Short enough that no event end is counted twice: every event is longer.
+    // The tail is shorter than any event, so no event end is counted twice.
     stream.tail.erase(0, stream.tail.size() - std::min(stream.tail.size(), body_end.size()));
     if (!ended) return true;
     if (stream.events == order_.tokens + 3) ++whole_;
@@ -220,7 +220,7 @@ int main(int argc, char** argv) {
     order.streams = most;
   }
 
-  // Before the gateway has threads.
+  // Forks before the gateway has threads.
   int orders[2];
   int reports[2];
   if (::pipe(orders) != 0 || ::pipe(reports) != 0) bench::give_up("no pipe");
@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
   gateway.api_key().copy(order.key, sizeof order.key - 1);
   write_value(orders[1], order);
 
-  // When all are open and none has ended.
+  // The moment when all streams are open and none has ended.
   const bool all_came = bool(gateway.journal().wait_for(static_cast<std::size_t>(order.streams), 60s));
   const double threads = of_this_process("Threads");
   const Report report = read_value<Report>(reports[0]);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How many system calls a chat request takes, warm, over 1, 8 and 64 connections.
+"""Counts the system calls of a chat request, after a warm-up, over 1, 8 and 64 connections.
 
   tests/bench/system_calls.py PROGRAM [CONNECTIONS…]
 
-Needs wrk and strace (Debian: wrk, strace). PROGRAM is a Release build, which docs/program.md
-shows. Prints for each number of connections the calls a request, and those of each kind. A
-request is read by one call, its client is looked at by another, and it is answered by a third; at one connection it is
-waited for, too. So the aims are 3 at 64 connections and 4 at one, and a quarter of a call for what happens seldom. Exit
-status 1 when one is missed. strace slows the program down, which then waits less often than it would.
+Needs wrk and strace (Debian: wrk, strace). PROGRAM is a Release build; docs/program.md shows how to make one. Prints
+the calls per request for each number of connections, and those of each kind. One call reads a request, one checks its
+client, and one sends the response. With one connection, one more call waits for the request. So the targets are 3 calls
+at 64 connections and 4 at one, plus a quarter of a call for rare events. Exit status 1 if a target is missed. strace
+slows the program down, so it waits less often than without strace.
 """
 
 import json
@@ -27,7 +27,7 @@ SELDOM = 0.25
 
 
 def load(lua, url, connections, seconds):
-    """Asks for so long; how many requests were answered."""
+    """Sends requests for this many seconds. Returns the number of responses."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", lua, url]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in text:
@@ -36,7 +36,7 @@ def load(lua, url, connections, seconds):
 
 
 def counts(text):
-    """The table of `strace -c`: calls by name."""
+    """Parses the table of `strace -c`: calls by name."""
     rows = re.findall(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)(?:\s+\d+)?\s+(\w+)$", text, re.MULTILINE)
     return {name: int(calls) for calls, name in rows if name != "total"}
 
@@ -52,7 +52,7 @@ def measure(program, folder, connections):
     command = [program, "serve", "--key", KEY, "--script", script, "--port", "0", "--print", "json", "--until-eof", "--quiet"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as gateway:
         url = json.loads(gateway.stdout.readline())["base_url"] + "/chat/completions"
-        load(lua, url, connections, 1)  # fills the journal, after which memory is used again
+        load(lua, url, connections, 1)  # fills the journal; afterwards its memory is reused
         table = folder / "calls.txt"
         tracer = subprocess.Popen(
             ["strace", "-f", "-c", "-o", table, "-p", str(gateway.pid)], stderr=subprocess.PIPE, text=True

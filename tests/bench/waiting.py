@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What exchanges cost that wait: how much of a processor they take, and how late a new request is answered meanwhile.
+"""Measures waiting exchanges: their CPU time, and the latency of a new request meanwhile.
 
   tests/bench/waiting.py PROGRAM [EXCHANGES]
 
-PROGRAM is a Release build, which docs/program.md shows. Of each kind of wait, 1,000 exchanges
-(or so many; a twentieth of answers that find no room) are begun by clients that read nothing. Those that stall, and those whose answer finds no room, wait for
-events; an acknowledgement has none, and has to be asked for, by an exchange that is to close its connection when all
-has arrived, and by one that is held at a gate. Prints the share of a core over 5 s, and of 100 requests one after the
-other the median and the longest. The aims: 5 % of a core, and 2 ms. Exit status 1 when a share or a median is missed.
+PROGRAM is a Release build; docs/program.md shows how to make one. For each kind of wait, clients that read nothing
+start 1,000 exchanges, or EXCHANGES (a twentieth of them for full send buffers). Stalls and full send buffers wait for
+events. Acknowledgements have no event and must be polled: by an exchange that closes its connection after delivery, and
+by one that waits at a gate. Prints the share of a core over 5 s, and the median and maximum latency of 100 sequential
+requests. The targets are 5 % of a core and 2 ms. Exit status 1 if a share or a median is too high.
 """
 
 import http.client
@@ -25,7 +25,7 @@ import urllib.parse
 KEY = "sk-waiting-0123456789abcdef"
 MOST_SHARE = 5.0
 MOST_MS = 2.0
-# More than a client takes that does not read, and less than the system keeps of an answer.
+# More than a client without reads receives, and less than the system buffers.
 SMALL = "x" * 8000
 REPLIES = {
     "stalled": {"text": "one two", "faults": [{"after_tokens": 1, "effect": "stall"}]},
@@ -33,7 +33,7 @@ REPLIES = {
     "closing, unread": {"text": SMALL, "faults": [{"before_done": True, "effect": "close_connection"}]},
     "no room": {"text": "x" * 4_000_000},
 }
-# The system keeps some megabytes for each connection before it has no room.
+# The system buffers some megabytes per connection before the send buffer is full.
 FEWER = {"no room": 20}
 
 
@@ -48,7 +48,7 @@ def seconds_of(process):
 
 
 def begin(place):
-    """An exchange whose client reads nothing."""
+    """Starts an exchange whose client reads nothing."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     client.connect(place)

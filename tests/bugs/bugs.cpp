@@ -1,6 +1,5 @@
-// Tests of clients, as their authors write them, each of a client with one bug. The program runs with the bugs (SEEDED
-// set) and with their mended twins; named_test.py asks of each failed test whether what it prints names the bug's
-// cause.
+// Tests as authors of clients write them, each for a client with one bug. The program runs with the bugs (SEEDED set)
+// and without them. named_test.py checks that the output of each failed test names the cause.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #define MOCK_GATEWAY_ADAPTER_DOCTEST
@@ -24,7 +23,7 @@ const std::string whole = "Zürich 21 °C, Tōkyō 9 °C.";
 
 Reply streamed(const SseDialect& dialect) { return text(whole).sse(dialect); }
 
-/// What an author asks of the gateway at the end of each test.
+/// The checks at the end of each test.
 void ask_the_gateway(const Gateway& gateway) {
   CHECK(gateway.verify());
   CHECK(gateway.review());

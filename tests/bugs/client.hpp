@@ -1,7 +1,7 @@
 #pragma once
 
-// A chat client into which a bug can be seeded. Without one it is right: it parses streams as WHATWG HTML, 9.2.6 says,
-// knows a whole answer from one that broke off, obeys Retry-After, and closes what it no longer reads.
+// A chat client with an optional bug. Without a bug it is correct: it parses streams as WHATWG HTML, 9.2.6 says,
+// detects truncated replies, obeys Retry-After, and closes connections that it no longer reads.
 
 #include <cctype>
 #include <chrono>
@@ -22,7 +22,7 @@ namespace bugs {
 
 using mock_gateway::Json;
 
-/// What can be wrong with a client.
+/// The possible bugs of a client.
 enum class Bug {
   line_feed_alone_ends_a_line,
   carriage_return_stays,
@@ -46,23 +46,23 @@ enum class Bug {
   call_ids_are_made_up,
 };
 
-/// Whether this run of the program has the bugs, or their mended twins.
+/// Whether this run of the program has the bugs.
 inline bool seeded() { return std::getenv("SEEDED") != nullptr; }
 
-/// What the caller of a client is given.
+/// The result for the caller of a client.
 struct Answer {
-  /// By choice.
+  /// The text of each choice.
   std::vector<std::string> texts;
   std::vector<mock_gateway::wire::ToolCall> calls;
   std::string finish_reason;
   Json usage;
-  /// Empty: the answer is whole.
+  /// Empty if the reply is complete.
   std::string error;
 
   std::string text() const { return texts.empty() ? "" : texts.front(); }
 };
 
-/// The data of a stream's events.
+/// A parser of the data of a stream's events.
 class EventParser {
  public:
   EventParser(std::optional<Bug> bug, std::function<void(const std::string&)> on_data)
@@ -82,7 +82,7 @@ class EventParser {
     }
   }
 
-  /// The body has ended.
+  /// Ends the body.
   void end() {
     if (bug_ == Bug::unended_event_is_dropped) return;
     if (!line_.empty()) end_line();
@@ -112,7 +112,7 @@ class EventParser {
 
 class Client {
  public:
-  /// With the bug where the program has them. It gives an answer up when nothing has come for `patience`.
+  /// Has this bug if the program runs with bugs. Gives up if nothing arrives for `patience`.
   Client(const mock_gateway::Gateway& gateway, Bug bug, std::chrono::milliseconds patience = test_support::patience)
       : gateway_(&gateway),
         bug_(seeded() ? std::optional<Bug>(bug) : std::nullopt),
@@ -128,7 +128,7 @@ class Client {
     return ask(std::move(body));
   }
 
-  /// Asks, and again where that may help.
+  /// Sends the request, and retries it where that can help.
   Answer ask(const Json& body = Json::object()) {
     asked_ = true;
     constexpr int most = 3;
@@ -142,7 +142,7 @@ class Client {
     }
   }
 
-  /// The messages that go on after these calls, each answered with this.
+  /// The messages of the next turn: these calls, each with this result.
   Json after_calls(const std::vector<mock_gateway::wire::ToolCall>& calls, const std::string& result) const {
     Json made = Json::array();
     Json results = Json::array();
@@ -163,7 +163,7 @@ class Client {
   struct Attempt {
     Answer answer;
     int status = 0;
-    /// It was made on a connection that had served another.
+    /// The request used a connection that had served another.
     bool reused = false;
     std::chrono::milliseconds retry_after{0};
   };
@@ -195,7 +195,7 @@ class Client {
     made.retry_after = std::chrono::milliseconds{static_cast<long>(1000 * number_in(head.bytes, "retry-after"))};
     if (streamed && made.status == 200) {
       made.answer = read_stream(*connection, patience);
-      // A stream may have more to come, which nobody reads.
+      // More of the stream may follow, which this client does not read.
       if (!has(Bug::stream_is_left_open)) connection_.reset();
     } else {
       const auto length = static_cast<std::size_t>(number_in(head.bytes, "content-length"));
@@ -207,7 +207,7 @@ class Client {
     return made;
   }
 
-  /// The number in a header field; 0 without it.
+  /// The number in a header field; 0 if absent.
   static double number_in(const std::string& head, const std::string& name) {
     const std::string fields = test_support::detail::lower(head);
     const std::size_t at = fields.find("\r\n" + name + ":");
@@ -236,7 +236,7 @@ class Client {
     return answer;
   }
 
-  /// Reads until the body ends, `[DONE]` came, or nothing comes any more.
+  /// Reads until the body ends, `[DONE]` arrives, or the timeout expires.
   Answer read_stream(test_support::RawConnection& connection, std::chrono::milliseconds patience) const {
     Answer answer;
     bool done = false;
@@ -278,13 +278,13 @@ class Client {
     return answer;
   }
 
-  /// An answer that was cut short is none.
+  /// Turns a truncated reply into an error.
   void judge(Answer& answer) const {
     if (answer.error.empty() && answer.finish_reason == "length" && !has(Bug::length_is_whole))
       answer.error = "the answer was cut short";
   }
 
-  /// Moves whole chunks (RFC 9112, 7.1) from `raw` into `body`; true after the last one.
+  /// Moves complete chunks (RFC 9112, 7.1) from `raw` to `body`. Returns true after the last one.
   static bool take_chunks(std::string& raw, std::string& body) {
     for (;;) {
       const std::size_t line = raw.find("\r\n");
@@ -297,7 +297,7 @@ class Client {
     }
   }
 
-  /// What is no UTF-8 by itself is U+FFFD.
+  /// Replaces invalid UTF-8 by U+FFFD.
   static std::string decoded(const std::string& bytes) {
     return Json::parse(Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
   }

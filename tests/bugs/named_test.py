@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Asks whether the text of a failed test names the cause: the bug of the client that it tests.
+"""Checks that the text of a failed test names the cause: the bug of the tested client.
 
     named_test.py PROGRAM
 
-Runs each test case of the program with its bug, where it must fail, and with the bug mended, where it must pass and say
-nothing about the gateway. A bug is named when the failed test prints the words that CAUSES has for it.
-Python's standard library only.
+Runs each test case with its bug, where it must fail, and without, where it must pass and print nothing about the
+gateway. A bug is named if the failed test prints its words in CAUSES. Uses only Python's standard library.
 """
 
 import os
@@ -13,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# The words of a failure that lead an author to the bug.
+# Words of a failure that lead an author to the bug.
 CAUSES = {
     "a line feed alone ends a line": "lines ended with CR\\b",
     "a carriage return stays in its line": "lines ended with CRLF",
@@ -37,7 +36,7 @@ CAUSES = {
     "a tool's result has another id than its call": "tool_result_unknown_id",
 }
 
-# Those that no text names, and why.
+# Bugs that no text names, and the reasons.
 UNNAMED = {
     "the finish_reason is taken for the end, and the usage is lost": (
         "the stream was the usual one and left the gateway whole; what of it the client read is not on the wire"
@@ -48,7 +47,7 @@ RULER = "=" * 79
 
 
 def run(program, case, seeded):
-    """Whether the test case passed, and what it printed."""
+    """Returns whether the test case passed, and its output."""
     environment = {name: value for name, value in os.environ.items() if name != "SEEDED"}
     if seeded:
         environment["SEEDED"] = "1"
@@ -64,7 +63,7 @@ def run(program, case, seeded):
     if "test cases: 1 |" not in done.stdout:
         sys.exit(f"the program has no test case {case!r}:\n{done.stdout}")
     said = done.stdout.split(f"{RULER}\n[doctest]")[0]
-    # The test's own words, its name and its checks, name nothing.
+    # The test's name and its checks do not count: they are the author's own words.
     own = re.compile(r"^TEST CASE: .*\n|^.* is NOT correct!\n", re.MULTILINE)
     return done.returncode == 0, own.sub("", said)
 

@@ -1,5 +1,5 @@
-// Clients that make one mistake each, the one that a scenario was made to catch: the judge refuses what they make of
-// it, and not what they make of an answer in good order.
+// Clients with one mistake each, the mistake for which a scenario was made. The judge rejects their result for that
+// scenario, and accepts their result for a correct reply.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,9 +24,9 @@ using test_support::Response;
 
 using Kind = Verdict::Kind;
 
-// --- What careless clients are made of -------------------------------------------------------------------------------
+// --- Building blocks of careless clients -----------------------------------------------------------------------------
 
-/// The member; null where there is none.
+/// The member, or null if absent.
 inline Json member(const Json& json, const char* name) {
   return json.is_object() && json.contains(name) ? json[name] : Json();
 }
@@ -36,7 +36,7 @@ inline std::vector<std::string> texts(const Response& response) {
   return response.is_stream() ? response.events() : std::vector<std::string>{response.body};
 }
 
-/// Those that are JSON.
+/// The texts that are JSON.
 inline std::vector<Json> jsons(const std::vector<std::string>& texts) {
   std::vector<Json> all;
   for (const std::string& text : texts) {
@@ -46,7 +46,7 @@ inline std::vector<Json> jsons(const std::vector<std::string>& texts) {
   return all;
 }
 
-/// The first choice of each chunk that has one, or that of the body.
+/// The first choice of each chunk that has a choice, or of the body.
 inline std::vector<Json> choices(const std::vector<Json>& jsons) {
   std::vector<Json> all;
   for (const Json& json : jsons) {
@@ -57,7 +57,7 @@ inline std::vector<Json> choices(const std::vector<Json>& jsons) {
 }
 inline std::vector<Json> choices(const Response& response) { return choices(jsons(texts(response))); }
 
-/// The delta of a chunk's choice, or the message of a plain one.
+/// The delta of a chunk's choice, or the message of a plain reply's choice.
 inline Json said_in(const Json& choice) { return member(choice, choice.contains("delta") ? "delta" : "message"); }
 
 inline std::string string_in(const Json& json, const char* name) {
@@ -79,7 +79,7 @@ inline ClientOutcome text_of(const std::vector<Json>& choices) {
   return outcome;
 }
 
-/// The text of those choices that the client takes for its own.
+/// The text of the choices that the client accepts.
 template <class Takes>
 ClientOutcome text_where(const Response& response, const Takes& takes) {
   ClientOutcome outcome;
@@ -88,7 +88,7 @@ ClientOutcome text_where(const Response& response, const Takes& takes) {
   return outcome;
 }
 
-/// The calls, whose fragments belong together where `key` says the same of them.
+/// The tool calls; fragments with the same `key` belong together.
 template <class Key>
 ClientOutcome calls_by(const Response& response, const Key& key) {
   ClientOutcome outcome;
@@ -114,14 +114,14 @@ inline std::string index_of(const Json& call, std::size_t position) {
   return index.is_null() ? std::to_string(position) : index.dump();
 }
 
-/// Takes the text and the calls, and looks at nothing else.
+/// Uses the text and the tool calls, and ignores everything else.
 inline ClientOutcome takes_what_there_is(const Response& response) {
   ClientOutcome outcome = calls_by(response, index_of);
   outcome.text = text_of(choices(response)).text;
   return outcome;
 }
 
-// --- Their mistakes --------------------------------------------------------------------------------------------------
+// --- The mistakes ----------------------------------------------------------------------------------------------------
 
 inline ClientOutcome wants_a_small_number_for_created(const Response& response) {
   std::vector<Json> taken;
@@ -190,7 +190,7 @@ inline ClientOutcome shows_the_page(const Response& response) {
   return response.status == 200 ? text_of(choices(response)) : got(response.body);
 }
 
-/// Only those of a text's lines that are data, each for itself or the last of each event.
+/// The data lines of a text: each line, or only the last line of each event.
 inline std::vector<std::string> data_lines(const std::string& body, bool last_of_event) {
   std::vector<std::string> data;
   bool begun = false;
@@ -217,7 +217,7 @@ inline ClientOutcome splits_lines_at_separators(const Response& response) {
   return text_of(choices(jsons(response.is_stream() ? data_lines(body, false) : std::vector<std::string>{body})));
 }
 
-/// Waits for what x-ratelimit-reset fields say, before it asks again; nobody waits for minutes.
+/// Waits as the x-ratelimit-reset fields say before it retries; waits of minutes are skipped.
 inline ClientOutcome waits_for_each_reset(const Response& response) {
   ClientOutcome outcome = takes_what_there_is(response);
   for (const char* const name : {"x-ratelimit-reset", "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens"}) {
@@ -475,7 +475,7 @@ inline Response answer_of(const Scenario& scenario, bool streamed) {
   return connection.receive_response();
 }
 
-TEST_CASE("a client that makes the mistake of a scenario is refused") {
+TEST_CASE("a client with the mistake that a scenario targets fails the scenario") {
   for (const Row& row : rows()) {
     const Scenario one = scenario(row.scenario);
     for (const bool streamed : {true, false}) {
@@ -491,7 +491,7 @@ TEST_CASE("a client that makes the mistake of a scenario is refused") {
   }
 }
 
-TEST_CASE("a client that makes such a mistake gets an answer in good order") {
+TEST_CASE("a client with such a mistake still passes with a correct reply") {
   const Scenario text = scenario("one-write-for-all");
   const Scenario call = scenario("tool-call-in-one-chunk");
   const Response texts[] = {answer_of(text, false), answer_of(text, true)};
@@ -511,7 +511,7 @@ TEST_CASE("a client that makes such a mistake gets an answer in good order") {
   }
 }
 
-TEST_CASE("each scenario that a report gave rise to has a client that makes its mistake") {
+TEST_CASE("each scenario based on a bug report has a client with its mistake") {
   std::set<std::string> caught;
   for (const Row& row : rows()) caught.insert(row.scenario);
   for (const Scenario& one : catalogue()) {

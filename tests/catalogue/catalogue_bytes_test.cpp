@@ -1,4 +1,4 @@
-// Every scenario of the catalogue as a client sees it, byte by byte to its end.
+// Every scenario of the catalogue as a client sees it, byte by byte until the connection ends.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -35,9 +35,9 @@ using test_support::Response;
 
 struct Golden {
   const char* name;
-  /// What stream requests get.
+  /// The response to a stream request.
   const char* streamed;
-  /// What plain ones get; where nothing is said, and the scenario needs a stream, the usual answer.
+  /// The response to a plain request. If empty and the scenario needs a stream, the default reply.
   const char* plain = nullptr;
 };
 
@@ -45,7 +45,7 @@ constexpr const char* same = "as streamed";
 constexpr const char* usual_streamed = "<role><1><2><3><4><stop>[DONE] open";
 constexpr const char* usual_plain = "<answer> open";
 
-// Each is written out: the usual parts by name, ~20ms~ where the gateway's clock let it wait, line ends as \n and \r.
+// Written in full: default parts by name, ~20ms~ for a wait on the gateway's clock, line ends as \n and \r.
 // clang-format off
 inline const std::vector<Golden>& goldens() {
   static const std::vector<Golden> all = {
@@ -617,7 +617,7 @@ inline const std::vector<Golden>& goldens() {
 }
 // clang-format on
 
-TEST_CASE("each scenario is what it says, byte by byte to the end of the connection") {
+TEST_CASE("each scenario sends the documented bytes until the connection ends") {
   REQUIRE(goldens().size() == catalogue().size());
   for (std::size_t i = 0; i < goldens().size(); ++i) {
     const Golden& golden = goldens()[i];
@@ -628,7 +628,7 @@ TEST_CASE("each scenario is what it says, byte by byte to the end of the connect
     CHECK(observe(scenario, true, golden.streamed) == golden.streamed);
     const char* const plain = !golden.plain ? usual_plain : golden.plain == same ? golden.streamed : golden.plain;
     CHECK(observe(scenario, false, plain) == plain);
-    // How bytes are divided into writes is all that is not seen here.
+    // This notation does not show how bytes are divided into writes.
     if (scenario.name().compare(0, 9, "one-write") == 0) {
       CHECK(golden.streamed == std::string(usual_streamed));
     } else {
@@ -637,7 +637,7 @@ TEST_CASE("each scenario is what it says, byte by byte to the end of the connect
   }
 }
 
-TEST_CASE("a scenario goes on as it began, for every request and every client") {
+TEST_CASE("a scenario behaves the same for every request and every client") {
   for (const char* const name : {"server-error-then-answer", "closed-before-headers", "reset-on-accept", "early-hints",
                                  "usage-chunk-without-choices"}) {
     const Scenario one = scenario(name);
@@ -653,7 +653,7 @@ TEST_CASE("a scenario goes on as it began, for every request and every client") 
   }
 }
 
-TEST_CASE("a half-closed connection still waits for its client, a closed one does not") {
+TEST_CASE("a half-closed connection waits for its client, a closed one does not") {
   for (const char* const name : {"half-closed-in-stream", "closed-in-stream"}) {
     const Scenario one = scenario(name);
     CAPTURE(one.name());
@@ -670,7 +670,7 @@ TEST_CASE("a half-closed connection still waits for its client, a closed one doe
   }
 }
 
-/// The reads that it takes to get a reply that arrives while it is read: how many bytes each gives.
+/// The sizes of the reads that a client needs for a reply while it arrives.
 inline std::vector<std::size_t> reads_of(const Scenario& scenario) {
   Gateway gateway{scenario.options()};
   scenario.mount(gateway);
@@ -689,7 +689,7 @@ inline std::vector<std::size_t> reads_of(const Scenario& scenario) {
   return reads;
 }
 
-/// Whether the system tells what a program has read; a sandbox may refuse the question.
+/// Whether the system reports how many bytes a program has read; a sandbox may refuse it.
 inline bool tells_what_was_read() {
 #ifdef __linux__
   const int system = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -718,9 +718,9 @@ inline bool tells_what_was_read() {
 #endif
 }
 
-TEST_CASE("one write is one read, and a write per byte is a read per byte") {
+TEST_CASE("a client reads one write as one read, and single-byte writes as single-byte reads") {
   CHECK(reads_of(scenario("one-write-for-all")).size() == 1);
-  // A reader that is kept from its processor for a second is not waited for, and gets bytes that have joined.
+  // If the reader is delayed for a second, the gateway stops waiting for it, and writes may arrive joined.
   const bool each_alone = tells_what_was_read();
   std::vector<std::size_t> reads;
   const auto is_divided = [&] {
@@ -732,7 +732,7 @@ TEST_CASE("one write is one read, and a write per byte is a read per byte") {
   CHECK(is_divided());
 }
 
-TEST_CASE("header names in lower case: no other is there") {
+TEST_CASE("all header names are in lower case in the scenario of that name") {
   const Scenario one = scenario("header-names-in-lower-case");
   Gateway gateway{one.options()};
   one.mount(gateway);
@@ -748,7 +748,7 @@ TEST_CASE("header names in lower case: no other is there") {
   }
 }
 
-TEST_CASE("early status under Expect: the answer comes before the body, and no 100 Continue") {
+TEST_CASE("early status under Expect: the response comes before the body and without a 100 Continue") {
   const Scenario one = scenario("early-status-under-expect");
   Gateway gateway{one.options()};
   one.mount(gateway);

@@ -1,5 +1,5 @@
-// What the catalogue expects of a client, scenario by scenario: a scenario whose expectation changes lets clients pass
-// that it was made to catch, and nothing else in these tests would tell.
+// The catalogue's expectation for each scenario. If an expectation changed, clients would pass that the scenario was
+// made to catch; no other test would notice.
 
 #include <doctest/doctest.h>
 
@@ -15,14 +15,14 @@ namespace catalogue_expectations_test {
 
 using namespace mock_gateway;
 
-/// One scenario: the outcome that is right, and what a client needs to see it.
+/// A scenario: the correct outcome, and what a client needs to see it.
 struct Row {
   const char* name;
   const char* expected;
   const char* needs;
 };
 
-/// In the catalogue's order. A scenario that is added or changed is changed here too, by hand.
+/// In the catalogue's order. Maintained by hand when a scenario is added or changed.
 const Row table[] = {
     // chunks
     {"choice-index-grows", "answer or error", "a stream"},
@@ -246,7 +246,7 @@ std::string needs_of(const Scenario& scenario) {
   return needs;
 }
 
-TEST_CASE("each scenario of the catalogue expects of a client what it was made to expect") {
+TEST_CASE("each scenario expects the outcome in the table") {
   std::set<std::string> known;
   for (const Row& row : table) {
     CAPTURE(row.name);
@@ -263,7 +263,7 @@ TEST_CASE("each scenario of the catalogue expects of a client what it was made t
   CHECK(known.size() == std::size(table));
 }
 
-TEST_CASE("a client passes a scenario with what it expects and with nothing else") {
+TEST_CASE("a client passes a scenario only with the expected outcome") {
   for (const Row& row : table) {
     CAPTURE(row.name);
     const Scenario one = scenario(row.name);
@@ -277,7 +277,7 @@ TEST_CASE("a client passes a scenario with what it expects and with nothing else
     CHECK(static_cast<bool>(one.judge(told)) == (expected != "answer"));
     CHECK_FALSE(one.judge(hung));
     CHECK_FALSE(one.judge({one.text() + " And more.", one.tool_calls()}));
-    // A client that says nothing and tells of nothing passes nowhere.
+    // A client that returns and reports nothing passes nowhere.
     CHECK_FALSE(one.judge(ClientOutcome{""}));
   }
 }

@@ -1,4 +1,4 @@
-// The catalogue as a whole: what is in it, in which order, how a scenario is found, described and mounted.
+// The catalogue as a whole: its content and order, and how scenarios are found, described and mounted.
 
 #include <algorithm>
 #include <set>
@@ -16,8 +16,8 @@ namespace catalogue_test {
 using namespace mock_gateway;
 using test_support::Http;
 
-TEST_CASE("every scenario that was seen in the field is in the catalogue, found by where it bit") {
-  // Each with every reference that it has.
+TEST_CASE("every scenario seen in the field is in the catalogue and found by its references") {
+  // Each issue with all its references.
   const std::vector<std::vector<std::string>> rows = {
       {"pydantic-ai#164"},
       {"xiaozhi-esp32-server#734"},
@@ -72,7 +72,7 @@ TEST_CASE("every scenario that was seen in the field is in the catalogue, found 
   }
 }
 
-TEST_CASE("the catalogue is in order: names once, in kebab case, sorted in groups that hang together") {
+TEST_CASE("catalogue names are unique, in kebab case and sorted in connected groups") {
   std::set<std::string> names;
   std::vector<std::string> groups;
   std::string previous;
@@ -99,7 +99,7 @@ TEST_CASE("the catalogue is in order: names once, in kebab case, sorted in group
                                            "connection"});
 }
 
-TEST_CASE("a scenario is found by its name, and a wrong name leads to the nearest ones") {
+TEST_CASE("a scenario is found by its name, and a wrong name gets suggestions") {
   CHECK(scenario("usage-chunk-without-choices").name() == "usage-chunk-without-choices");
   const auto message = [](std::string_view name) -> std::string {
     try {
@@ -146,7 +146,7 @@ TEST_CASE("a scenario describes itself in JSON") {
   for (const Scenario& one : catalogue()) CHECK_NOTHROW(as_json(one).dump());
 }
 
-TEST_CASE("a scenario keeps the options that it is given, and judges in place of verify") {
+TEST_CASE("a scenario keeps the given options, and its judge replaces verify()") {
   const Options options = scenario("early-hints").options(Options{}.model("mine").seed(7));
   Gateway gateway(options);
   CHECK(Http(gateway).get("/v1/models").body.find("\"id\":\"mine\"") != std::string::npos);
@@ -154,7 +154,7 @@ TEST_CASE("a scenario keeps the options that it is given, and judges in place of
   gateway.chat().expect(1).reply("never asked, which verify() would report");
 }
 
-TEST_CASE("a scenario goes before the stubs that were there, and behind those that come") {
+TEST_CASE("a scenario has priority over earlier stubs, and later stubs over the scenario") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply("before");
   scenario("usage-on-finish-chunk").mount(gateway);

@@ -1,5 +1,5 @@
-// A session of mishaps: a careful client comes through it, each careless one is found in the turn that is meant for it,
-// and the gateway is afterwards as it was.
+// A session of mishaps: a careful client passes, each careless client fails in the turn made for it, and afterwards the
+// gateway is as before.
 
 #include <chrono>
 #include <cstddef>
@@ -28,7 +28,7 @@ using test_support::Response;
 
 using Kind = Verdict::Kind;
 
-/// What a client does wrong.
+/// The mistake of a client.
 enum class Habit {
   none,
   does_not_retry_500,
@@ -52,7 +52,7 @@ enum class Habit {
   keeps_half_an_event,
 };
 
-/// A client with one connection and one key. It waits on the gateway's clock, so that nobody waits for it.
+/// A client with one connection and one key. It waits on the gateway's clock, so that tests need no real waits.
 class SessionClient {
  public:
   SessionClient(const Gateway& gateway, ManualClock clock, bool streamed, Habit habit)
@@ -102,7 +102,7 @@ class SessionClient {
     outcome.error = true;
   }
 
-  /// A reply waits for its caller in vain.
+  /// Ends a stall: the caller waited for a reply in vain.
   void end_stall() {
     REQUIRE(clock_.wait_for_waits(1, std::chrono::seconds{10}));
     clock_.advance_to_next_event();
@@ -159,11 +159,11 @@ class SessionClient {
     }
   }
 
-  /// A call that its caller ends.
+  /// Ends a call that its caller abandons.
   void ended(const Mishap& mishap, ClientOutcome& outcome) {
     send();
     const bool is_cancelled = mishap.call() == Mishap::Call::cancelled;
-    // What is waited for has come, or the time of an abandoned call is over.
+    // The expected bytes have arrived, or the abandoned call has timed out.
     const auto read = connection_->receive_until(
         [&](std::string_view bytes) { return is_cancelled && pieces_in(bytes).size() >= mishap.cancel_after(); },
         is_cancelled ? std::chrono::milliseconds{10000}
@@ -200,10 +200,10 @@ class SessionClient {
   std::string last_text_;
   std::string half_;
   std::unique_ptr<RawConnection> connection_;
-  std::vector<std::unique_ptr<RawConnection>> left_;  // open, and nobody reads them
+  std::vector<std::unique_ptr<RawConnection>> left_;  // open connections that are not read
 };
 
-/// What is bad about a session: the names of turns with their verdict, and the codes of findings.
+/// Failures of a session: turns with their verdict, and codes of findings.
 struct Played {
   std::map<std::string, Kind> bad;
   std::string findings;  // each code once
@@ -231,7 +231,7 @@ Played play(Habit habit, bool streamed, std::uint64_t seed = 1) {
   return played;
 }
 
-TEST_CASE("a careful client comes through a session, whatever its seed") {
+TEST_CASE("a careful client passes a session with any seed") {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     for (const bool streamed : {false, true}) {
       CAPTURE(seed);
@@ -243,7 +243,7 @@ TEST_CASE("a careful client comes through a session, whatever its seed") {
   }
 }
 
-TEST_CASE("a call that its caller ends waits for that on a clock on which waits take no time") {
+TEST_CASE("on the instant clock, a call that its caller ends still waits for that") {
   Gateway gateway{Options{}.clock(InstantClock{}).verify_on_destruction(false)};
   for (const Mishap& mishap : mishaps(gateway)) {
     if (mishap.call() == Mishap::Call::whole) continue;
@@ -259,7 +259,7 @@ TEST_CASE("a call that its caller ends waits for that on a clock on which waits 
   }
 }
 
-TEST_CASE("each bad habit is found in the turns that are meant for it, and in no other") {
+TEST_CASE("each bad habit fails the turns made for it, and no other") {
   struct Row {
     Habit habit;
     std::map<std::string, Kind> streamed;
@@ -310,13 +310,13 @@ TEST_CASE("each bad habit is found in the turns that are meant for it, and in no
   }
 }
 
-TEST_CASE("text of the turn before is known as such") {
+TEST_CASE("text of the previous turn is recognized") {
   const Played played = play(Habit::says_last_text_again, true);
   CHECK(played.bad.at("last-answer") == Kind::wrong_answer);
   CHECK(played.bad.count("first-answer") == 0);
 }
 
-TEST_CASE("half of an event that is kept for the next call is found in that call") {
+TEST_CASE("half an event that a client keeps for the next call is found in that call") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     CAPTURE(seed);
     const Played played = play(Habit::keeps_half_an_event, true, seed);
@@ -326,7 +326,7 @@ TEST_CASE("half of an event that is kept for the next call is found in that call
   CHECK(play(Habit::keeps_half_an_event, false).bad.empty());
 }
 
-TEST_CASE("a try that comes a second after the caller has left is found") {
+TEST_CASE("a retry a second after the caller left is found") {
   const RealClock clock;
   Gateway gateway{Options{}.clock(clock)};
   for (const Mishap& mishap : mishaps(gateway)) {
@@ -339,7 +339,7 @@ TEST_CASE("a try that comes a second after the caller has left is found") {
       const auto second = std::async(std::launch::async, [&] {
         if (!tries_again) return;
         const Exchange first = gateway.journal().last();
-        // What the client was told is over.
+        // The announced wait is over.
         CHECK(test_support::eventually([&] { return clock.now() - first.received() >= 1s; }));
         static_cast<void>(http.chat());
       });
@@ -350,9 +350,9 @@ TEST_CASE("a try that comes a second after the caller has left is found") {
   }
 }
 
-TEST_CASE("a try is the caller's own until the caller has left, however late the call began") {
+TEST_CASE("attempts before the caller leaves are accepted, however late the call began") {
   struct Row {
-    int first;  // percent of the time until the caller leaves, after the turn began
+    int first;  // percent of the time from the turn's start until the caller leaves
     int second;
     bool is_right;
   };
@@ -377,14 +377,14 @@ TEST_CASE("a try is the caller's own until the caller has left, however late the
   }
 }
 
-TEST_CASE("an answer that is lost is found in every turn that has one") {
+TEST_CASE("a lost reply is found in every turn that has a reply") {
   const Played played = play(Habit::keeps_no_answer, true);
   for (const char* name : {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date",
                            "server-error", "bad-gateway", "unended-last-event", "rotated-key", "last-answer"})
     CHECK(played.bad.at(name) == Kind::silent_data_loss);
 }
 
-TEST_CASE("a verdict says what came, what was to come, and which turn it was") {
+TEST_CASE("a verdict contains the actual result, the expected result and the turn") {
   const Played played = play(Habit::leaves_cancelled_stream, true, 3);
   REQUIRE(played.messages.size() == 1);
   CAPTURE(played.messages.front());
@@ -394,7 +394,7 @@ TEST_CASE("a verdict says what came, what was to come, and which turn it was") {
     CHECK(played.messages.front().find(part) != std::string::npos);
 }
 
-TEST_CASE("a seed gives the same session each time, and another one another") {
+TEST_CASE("the same seed gives the same session, another seed a different one") {
   const auto told = [](std::uint64_t seed) {
     Gateway gateway;
     std::string all;
@@ -408,7 +408,7 @@ TEST_CASE("a seed gives the same session each time, and another one another") {
   CHECK(told(7) != told(8));
 }
 
-TEST_CASE("every turn says what it is, and no two have the same text") {
+TEST_CASE("every turn has a description, and all texts differ") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     Gateway gateway;
     const Mishaps session = mishaps(gateway, seed);
@@ -432,7 +432,7 @@ TEST_CASE("every turn says what it is, and no two have the same text") {
   }
 }
 
-TEST_CASE("the client's key is deleted when it is rotated, and stays when that turn is left out") {
+TEST_CASE("rotation deletes the client's key, and a session without that turn keeps it") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Mishaps session = mishaps(gateway);
   const Mishap first = *session.begin();
@@ -441,7 +441,7 @@ TEST_CASE("the client's key is deleted when it is rotated, and stays when that t
   const auto status_with = [&gateway](const std::string& secret) {
     return Http(gateway.host(), gateway.port(), secret).chat().status;
   };
-  last.mount();  // the rotation is left out
+  last.mount();  // the rotation is excluded
   CHECK(last.api_key() == key);
   CHECK(status_with(key) == 200);
   (session.end() - 2)->mount();
@@ -450,7 +450,7 @@ TEST_CASE("the client's key is deleted when it is rotated, and stays when that t
   CHECK(status_with(first.api_key()) == 200);
 }
 
-TEST_CASE("a turn ends when the next one begins, and with the session") {
+TEST_CASE("a turn ends when the next one begins, or with the session") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply("of the test");
   const std::size_t keys = gateway.keys().list().size();
@@ -464,7 +464,7 @@ TEST_CASE("a turn ends when the next one begins, and with the session") {
       const Mishaps session = mishaps(gateway);
       CHECK(gateway.keys().list().size() == keys + 1);
       key = session.begin()->api_key();
-      CHECK(asked_with(key).text() == "of the test");  // nothing is mounted
+      CHECK(asked_with(key).text() == "of the test");  // no stub is mounted
       for (const Mishap& mishap : session)
         if (mishap.name() == name) mishap.mount();
       CHECK(asked_with(key).raw.find("of the test") == std::string::npos);
@@ -477,7 +477,7 @@ TEST_CASE("a turn ends when the next one begins, and with the session") {
   }
 }
 
-TEST_CASE("a turn without a request is bad, whatever the client says") {
+TEST_CASE("a turn without a request fails, whatever the client reports") {
   Gateway gateway;
   const Mishaps session = mishaps(gateway);
   ClientOutcome outcome;

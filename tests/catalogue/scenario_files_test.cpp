@@ -1,4 +1,4 @@
-// Catalogues of one's own: what scenarios in files do, how they judge, and what a folder is refused for.
+// A user's own catalogue: scenarios in files, how they judge, and errors in a folder.
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::ScriptFile;
 
-/// A scenario of which the rest is given: more keys of "scenario", with a comma before them, and of the script.
+/// A scenario file with additional keys of "scenario", which start with a comma, and additional keys of the script.
 inline std::string scenario_text(const std::string& name, const std::string& more, const std::string& script) {
   return R"({"mock_gateway": 1, "scenario": {"name": ")" + name +
          R"(", "description": "says it", "good_client": "hears it", "expected": "answer")" + more + "}, " + script +
@@ -36,7 +36,7 @@ inline void add_file(const ScriptFile& beside, const std::string& name, const st
   std::ofstream(path, std::ios::binary) << text;
 }
 
-TEST_CASE("a scenario in a file is what the catalogue's of that name is, byte by byte") {
+TEST_CASE("a scenario file reproduces the catalogue's scenario byte for byte") {
   const std::string here = __FILE__;
   const Catalogue own = Catalogue::read(here.substr(0, here.rfind('/')) + "/scenarios");
   CHECK(own.scenarios().size() == 8);
@@ -48,7 +48,7 @@ TEST_CASE("a scenario in a file is what the catalogue's of that name is, byte by
   }
 }
 
-TEST_CASE("scenarios of a folder come in the order of their files, and are found by their names") {
+TEST_CASE("a folder's scenarios are ordered by file, and found by name") {
   const ScriptFile file(scenario_text("second", "", R"("stubs": [{"reply": "two"}])"), "b.jsonc");
   add_file(file, "a/late.json", scenario_text("first", "", R"("stubs": [{"reply": "one"}])"));
   add_file(file, "notes.txt", "no script");
@@ -65,7 +65,7 @@ TEST_CASE("scenarios of a folder come in the order of their files, and are found
   CHECK(Catalogue::read(file.path()).scenarios().size() == 1);
 }
 
-TEST_CASE("what a file does not say of its scenario is usual") {
+TEST_CASE("a scenario file has defaults for everything that it leaves out") {
   const ScriptFile file(scenario_text("plain", "", R"("stubs": [{"reply": "two"}])"));
   CHECK(as_json(Catalogue::read(file.path()).scenario("plain")) == Json({{"name", "plain"},
                                                                          {"group", ""},
@@ -82,7 +82,7 @@ TEST_CASE("what a file does not say of its scenario is usual") {
                                                                          {"calls", 1}}));
 }
 
-TEST_CASE("a scenario of a file says how its gateway starts, and outlives its catalogue") {
+TEST_CASE("a scenario file configures its gateway, and outlives its catalogue") {
   const ScriptFile file(scenario_text("other-model", R"(, "text": "Hello.")",
                                       R"("gateway": {"models": ["fast"]}, "stubs": [{"reply": "Hello."}])"));
   const Scenario own = Catalogue::read(file.path()).scenario("other-model");
@@ -96,7 +96,7 @@ TEST_CASE("a scenario of a file says how its gateway starts, and outlives its ca
   }
 }
 
-TEST_CASE("a scenario of a file is told of by its finish_reason where that one says that something is wrong") {
+TEST_CASE("a scenario file with a finish_reason that indicates an error counts that reason as a report") {
   const auto judged = [](const char* reason, const char* told) {
     std::string text = scenario_text("cut", R"(, "text": "one", "finish_reason": ")" + std::string(reason) + "\"",
                                      R"("stubs": [{"reply": "one"}])");
@@ -112,7 +112,7 @@ TEST_CASE("a scenario of a file is told of by its finish_reason where that one s
   CHECK(judged("stop", "stop") == Verdict::Kind::silent_data_loss);
 }
 
-TEST_CASE("a scenario of a file judges by what the file says") {
+TEST_CASE("a scenario file is judged by its own rules") {
   const ScriptFile file(scenario_text(
       "cut", R"(, "text": "one two", "sent": "one and", "finish_reason": "stop", "usage": {"prompt_tokens": 1,
                 "completion_tokens": 2}, "tool_calls": [{"name": "f", "arguments": {"a": 1}}])",
@@ -139,7 +139,7 @@ TEST_CASE("a scenario of a file judges by what the file says") {
   CHECK(own.judge(failed).kind() == Verdict::Kind::wrong_answer);
 }
 
-TEST_CASE("a scenario of a file happened to what one of its stubs answered in the form in which it shows") {
+TEST_CASE("a scenario file has happened only to replies of its stubs in the form that shows it") {
   const ScriptFile file(scenario_text("broken", R"(, "needs_stream": true)",
                                       R"("stubs": [{"reply": {"text": "one two", "faults":
                                          [{"after_tokens": 1, "effect": "close_connection"}]}}])"));
@@ -163,7 +163,7 @@ TEST_CASE("a scenario of a file happened to what one of its stubs answered in th
   CHECK_FALSE(befalls(Catalogue::read(hints.path()).scenario("hints"), {}));
 }
 
-TEST_CASE("verify() does not speak of stubs of a scenario that nobody asked") {
+TEST_CASE("verify() ignores a scenario's stubs that were never called") {
   const ScriptFile file(scenario_text("silent", "", R"("stubs": [{"reply": "one"}])"));
   Gateway gateway;
   Catalogue::read(file.path()).scenario("silent").mount(gateway);

@@ -1,5 +1,4 @@
-// What the catalogue says of clients: the verdict on what a client made of a scenario, and a client that gets through
-// all of them.
+// The catalogue's verdicts on clients: on a client's result for a scenario, and on a client that handles all scenarios.
 
 #include <chrono>
 #include <cstddef>
@@ -42,7 +41,7 @@ inline std::string judged(const char* name, const ClientOutcome& outcome) {
   return to_string(verdict.kind()) + (verdict ? "" : " (no)");
 }
 
-TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody said apart") {
+TEST_CASE("a verdict distinguishes answers, errors, losses, hangs and invented text") {
   const std::string whole = "Zürich 21 °C, 東京 9 °C.";
   ClientOutcome hung = got("Zürich ", true);
   hung.hung = true;
@@ -52,7 +51,7 @@ TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody
     const char* verdict;
   };
   const std::vector<Row> rows = {
-      // Nothing is wrong with the answer.
+      // The reply is correct.
       {"early-hints", got(whole), "handled"},
       {"early-hints", got("", true), "error surfaced (no)"},
       {"early-hints", got(""), "silent data loss (no)"},
@@ -62,7 +61,7 @@ TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody
       {"early-hints", got(whole.substr(0, 2)), "wrong answer (no)"},  // half a character
       {"early-hints", got("Z\xEF\xBF\xBDrich"), "wrong answer (no)"},
       {"early-hints", hung, "hang (no)"},
-      // There is no whole answer.
+      // There is no complete reply.
       {"closed-in-stream", got("Zürich 21 °C, ", true), "error surfaced"},
       {"closed-in-stream", got("Zürich 21 °C, "), "silent data loss (no)"},
       {"closed-in-stream", got(whole), "silent data loss (no)"},  // it cannot know
@@ -71,7 +70,7 @@ TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody
       {"html-with-200", got("<!DOCTYPE html>"), "wrong answer (no)"},
       {"stalled-body", got("Zürich 21 °C, ", true), "error surfaced"},
       {"stalled-body", hung, "hang (no)"},
-      // Either.
+      // Both outcomes are correct.
       {"finish-reason-missing", got(whole), "handled"},
       {"finish-reason-missing", got(whole, true), "error surfaced"},
       {"finish-reason-missing", got("Zürich "), "silent data loss (no)"},
@@ -83,7 +82,7 @@ TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody
   }
 }
 
-TEST_CASE("tool calls are judged by names and by what their arguments mean") {
+TEST_CASE("tool calls are compared by name and by the meaning of their arguments") {
   const auto called = [](std::vector<wire::ToolCall> calls, std::string text = "") {
     ClientOutcome outcome;
     outcome.text = std::move(text);
@@ -106,7 +105,7 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
   CHECK(judged("tool-call-arguments-empty", called({time, time})) == "wrong answer (no)");
   CHECK(judged("text-before-tool-call", called({zurich, zurich}, "Let me look.")) == "wrong answer (no)");
   CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo, time})) == "wrong answer (no)");
-  // A client that adds each fragment to the call that began last.
+  // A client that adds each fragment to the most recent call.
   CHECK(judged("tool-calls-interleaved", called({{"call_1", "get_weather", ""},
                                                  {"call_2", "get_weather", R"({"city":{"city":"Zürich"}"東京"})"}})) ==
         "wrong answer (no)");
@@ -123,7 +122,7 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
   CHECK(judged("early-hints", called({time}, "Zürich 21 °C, 東京 9 °C.")) == "wrong answer (no)");
 }
 
-TEST_CASE("what is shown before an error was said, in order and once, or it is a wrong answer") {
+TEST_CASE("text shown before an error must match the sent text, in order and once") {
   const std::string whole = "Zürich 21 °C, 東京 9 °C.";
   const std::string some = "Zürich 21 °C, ";
   const auto told = [](std::string text, int tries = 1) {
@@ -140,7 +139,7 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
       {"closed-in-stream", told(""), "error surfaced"},
       {"closed-in-stream", told("Z"), "error surfaced"},
       {"closed-in-stream", told(some), "error surfaced"},
-      // A client that got more than another before the break.
+      // A client that received more than another before the break.
       {"closed-in-stream", told(whole), "error surfaced"},
       {"closed-in-stream", told(some + some), "wrong answer (no)"},
       {"closed-in-stream", told("21 °C, "), "wrong answer (no)"},
@@ -151,7 +150,7 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
       {"closed-inside-character", told("Z\xC3"), "wrong answer (no)"},
       {"closed-inside-character", told("Z\xEF\xBF\xBD"), "wrong answer (no)"},
       {"closed-inside-character", told("Z"), "error surfaced"},
-      // After a retry: the last try's alone, or all tries' joined.
+      // After a retry: the text of the last attempt, or the joined text of all attempts.
       {"closed-in-stream", told(some, 2), "error surfaced"},
       {"closed-in-stream", told(some + some, 2), "error surfaced"},
       {"closed-in-stream", told(some + "Zürich ", 3), "error surfaced"},
@@ -160,7 +159,7 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
       {"closed-in-stream", told(some + "21", 2), "wrong answer (no)"},
       {"closed-in-stream", told(some + some, 0), "wrong answer (no)"},
       {"closed-in-stream", told("It is sunny.", 1'000'000'000), "wrong answer (no)"},
-      // Where each first try fails, nobody says anything twice that its failure did not say.
+      // If each first attempt fails, its text may appear once, but not twice.
       {"server-error-then-answer", told(some, 2), "error surfaced"},
       {"server-error-then-answer", told(some + some, 2), "wrong answer (no)"},
       {"server-error-then-answer", told(some + some, 4), "error surfaced"},
@@ -169,11 +168,11 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
       {"stream-broken-then-answer", told(some + whole, 2), "error surfaced"},
       {"stream-broken-then-answer", told(whole + some, 2), "wrong answer (no)"},
       {"stream-broken-then-answer", told(some + some, 1), "wrong answer (no)"},
-      // Text that was sent beside the scenario's.
+      // Text that the scenario never sent.
       {"invalid-json", told(some + "9 °C."), "error surfaced"},
       {"invalid-json", told(some + "9 °C. "), "wrong answer (no)"},
       {"data-after-done", told(whole + " And"), "error surfaced (no)"},
-      // Where there is no text, there is none to show.
+      // If no text was sent, there is none to show.
       {"html-with-200", told("<!DOCTYPE html>"), "wrong answer (no)"},
       {"key-invalid", told("unauthorized"), "wrong answer (no)"},
       {"key-invalid", told("", 3), "error surfaced"},
@@ -189,7 +188,7 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
     CAPTURE(row.outcome.tries);
     CHECK(judged(row.name, row.outcome) == row.verdict);
   }
-  // With no error it is the whole answer that counts, once.
+  // Without an error, the text must be the complete reply, once.
   ClientOutcome twice = got(some + whole);
   twice.tries = 2;
   CHECK(judged("stream-broken-then-answer", twice) == "wrong answer (no)");
@@ -197,7 +196,7 @@ TEST_CASE("what is shown before an error was said, in order and once, or it is a
   CHECK(judged("stream-broken-then-answer", twice) == "handled");
 }
 
-TEST_CASE("tool calls that nobody made are a wrong answer, though an error follows") {
+TEST_CASE("an invented tool call is a wrong answer, even if an error follows") {
   ClientOutcome outcome = got("", true);
   const wire::ToolCall zurich{"", "get_weather", R"({"city":"Zürich"})"};
   outcome.tool_calls = {zurich};
@@ -211,7 +210,7 @@ TEST_CASE("tool calls that nobody made are a wrong answer, though an error follo
   outcome.tries = 2;
   CHECK(judged("tool-call-without-id", outcome) == "error surfaced");
   CHECK(judged("closed-in-stream", outcome) == "wrong answer (no)");
-  // Of two calls each try may have made the first alone, and no try makes them in another order.
+  // Of two calls, each attempt may have made only the first; no attempt may swap them.
   const wire::ToolCall tokyo{"", "get_weather", R"({"city":"東京"})"};
   CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
   outcome.tool_calls = {zurich, zurich, zurich};
@@ -229,7 +228,7 @@ TEST_CASE("tool calls that nobody made are a wrong answer, though an error follo
   CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
 }
 
-TEST_CASE("finish reason and usage are judged where they are told and the scenario sends them") {
+TEST_CASE("finish reason and usage are judged if the client reports them and the scenario sends them") {
   const auto reasoned = [](const char* name, const char* reason, bool error = false) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls(), error};
@@ -254,8 +253,8 @@ TEST_CASE("finish reason and usage are judged where they are told and the scenar
   CHECK(reasoned("tool-call-arguments-broken", "tool_calls") == "wrong answer (no)");
   CHECK(reasoned("tool-call-arguments-broken", "length") == "handled");
   CHECK(reasoned("finish-reason-empty", "stop") == "handled");
-  CHECK(reasoned("finish-reason-empty", "") == "handled");           // of a plain answer
-  CHECK(reasoned("finish-reason-missing", "unknown") == "handled");  // none is sent
+  CHECK(reasoned("finish-reason-empty", "") == "handled");           // of a plain reply
+  CHECK(reasoned("finish-reason-missing", "unknown") == "handled");  // the reply has none
 
   const auto used = [](const char* name, const TokenUsage& usage) {
     const Scenario one = scenario(name);
@@ -272,12 +271,12 @@ TEST_CASE("finish reason and usage are judged where they are told and the scenar
     CHECK(used(name, TokenUsage(9, 5).total(15)) == "wrong answer (no)");
   }
   CHECK(used("early-hints", TokenUsage(9, 5)) == "handled");
-  CHECK(used("early-hints", TokenUsage(0, 0)) == "handled");  // of a stream, which has none
+  CHECK(used("early-hints", TokenUsage(0, 0)) == "handled");  // a stream has no usage
   CHECK(used("early-hints", TokenUsage(1, 2)) == "wrong answer (no)");
-  CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // none is sent
+  CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // the reply has none
 }
 
-TEST_CASE("a finish reason that says that something is wrong tells of it as an error does") {
+TEST_CASE("a finish reason that indicates a problem counts as an error") {
   const std::string half = "Zürich 21 °C, ";
   const auto reasoned = [](const char* name, const std::string& text, const char* reason) {
     ClientOutcome outcome{text};
@@ -287,7 +286,7 @@ TEST_CASE("a finish reason that says that something is wrong tells of it as an e
   const char* const filtered = "finish-reason-content-filter";
   CHECK(judged(filtered, got(half, true)) == "error surfaced");
   CHECK(reasoned(filtered, half, "content_filter") == "error surfaced");
-  CHECK(reasoned(filtered, "", "content_filter") == "error surfaced");  // it keeps back what was filtered
+  CHECK(reasoned(filtered, "", "content_filter") == "error surfaced");  // it withholds the filtered text
   CHECK(judged(filtered, got(half)) == "silent data loss (no)");
   CHECK(reasoned(filtered, half, "") == "silent data loss (no)");
   CHECK(reasoned(filtered, half, "stop") == "wrong answer (no)");
@@ -309,7 +308,7 @@ TEST_CASE("a finish reason that says that something is wrong tells of it as an e
   called.finish_reason = "tool_calls";
   CHECK(judged("tool-finish-without-calls", called) == "wrong answer (no)");
 
-  // Where the reason says that all is well, or there is none, nothing is told.
+  // If the reason indicates success, or is absent, the client reports nothing.
   CHECK(reasoned("empty-turn", "", "stop") == "silent data loss (no)");
   CHECK(reasoned("reasoning-only-turn", "", "stop") == "silent data loss (no)");
   CHECK(reasoned("closed-in-stream", half, "content_filter") == "silent data loss (no)");
@@ -322,7 +321,7 @@ TEST_CASE("a finish reason that says that something is wrong tells of it as an e
                                          "finish-reason-max-tokens", "tool-finish-without-calls"});
 }
 
-TEST_CASE("a call that stands in the text is the text or the call, and not both or neither") {
+TEST_CASE("a tool call in the text may be reported as text or as a call, but not both or neither") {
   const Scenario spelled = scenario("tool-call-as-text");
   const std::vector<wire::ToolCall> calls = scenario("tool-call-in-one-chunk").tool_calls();
   CHECK(judged("tool-call-as-text", {spelled.text()}) == "handled");
@@ -333,7 +332,7 @@ TEST_CASE("a call that stands in the text is the text or the call, and not both 
   CHECK(judged("early-hints", {"", calls}) == "wrong answer (no)");
 }
 
-TEST_CASE("a client that says in which form it asked is judged by what that form has") {
+TEST_CASE("a client that names the form of its request is judged by that form") {
   const auto used = [](const char* name, bool streamed, const TokenUsage& usage) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls()};
@@ -356,12 +355,12 @@ TEST_CASE("a client that says in which form it asked is judged by what that form
     return judged(name, outcome);
   };
   CHECK(reasoned("finish-reason-empty", false, "") == "handled");
-  CHECK(reasoned("finish-reason-empty", false, "stop") == "handled");  // a client's own word for none
+  CHECK(reasoned("finish-reason-empty", false, "stop") == "handled");  // the client's own default
   CHECK(reasoned("finish-reason-empty", true, "stop") == "handled");
   CHECK(reasoned("finish-reason-empty", true, "") == "silent data loss (no)");
 }
 
-TEST_CASE("usage that was asked for, sent, and not handed on is lost") {
+TEST_CASE("requested and sent usage that a client does not report is lost") {
   const auto asked = [](const char* name, bool has_usage) {
     const Scenario one = scenario(name);
     ClientOutcome outcome{one.text(), one.tool_calls()};
@@ -381,10 +380,10 @@ TEST_CASE("usage that was asked for, sent, and not handed on is lost") {
     CHECK(lost.message().find("the reply   text \"Zürich 21 °C, 東京 9 °C.\", usage 9 + 5 = 14") != std::string::npos);
   }
   CHECK(seen == 4);
-  CHECK(asked("early-hints", false));  // whose stream has none
+  CHECK(asked("early-hints", false));  // its stream has none
 }
 
-/// The body of the first whole answer of two tries; empty without one.
+/// The body of the first complete reply in two attempts; empty without one.
 inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   Gateway gateway{scenario.options(Options{}.clock(InstantClock{}))};
   scenario.mount(gateway);
@@ -403,7 +402,7 @@ inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   return "";
 }
 
-TEST_CASE("each scenario says the finish reason and the usage that its bytes have") {
+TEST_CASE("each scenario states the finish reason and usage of its bytes") {
   for (const Scenario& one : catalogue()) {
     CAPTURE(one.name());
     const bool has_answer = one.expected() != Scenario::Expected::error;
@@ -422,10 +421,10 @@ TEST_CASE("each scenario says the finish reason and the usage that its bytes hav
   }
 }
 
-TEST_CASE("a verdict prints itself: one line where it is right, and the whole story where it is not") {
+TEST_CASE("a verdict prints one line if correct, and the details if not") {
   std::ostringstream out;
   out << scenario("early-hints").judge(got("Zürich 21 °C, 東京 9 °C.")) << '\n'
-      << scenario("closed-in-stream").judge(got("Zürich "))  // of several lines, the last of which ends
+      << scenario("closed-in-stream").judge(got("Zürich "))  // the last of several lines
       << Kind::hang << '\n'
       << scenario("early-hints").expected();
   CHECK(out.str() ==
@@ -439,7 +438,7 @@ TEST_CASE("a verdict prints itself: one line where it is right, and the whole st
         "answer");
 }
 
-TEST_CASE("a verdict on what was shown before an error says so, and where a retry would explain it") {
+TEST_CASE("a verdict on text before an error says so, and names a retry that would explain it") {
   ClientOutcome twice = got("Zürich 21 °C, Zürich 21 °C, ", true);
   CHECK(scenario("closed-in-stream").judge(twice).message() ==
         "closed-in-stream: wrong answer, expected error\n"
@@ -461,7 +460,7 @@ TEST_CASE("a verdict on what was shown before an error says so, and where a retr
 
 // --- A client that runs through all of them --------------------------------------------------------------------------
 
-/// An honest client: it reports what it does not understand, and tries again once.
+/// A careful client: it reports what it does not understand, and retries once.
 class HonestClient {
  public:
   HonestClient(const Gateway& gateway, bool streamed, std::chrono::milliseconds timeout)
@@ -515,14 +514,14 @@ class HonestClient {
     const Json& choice = body.at("choices").at(0);
     const Json& message = choice.at("message");
     outcome.text = text_of(message.value("content", Json()));
-    // A plain answer has each call in one piece.
+    // A plain reply contains each call in one piece.
     for (const Json& call : message.value("tool_calls", Json()))
       add(call, outcome.tool_calls, outcome.tool_calls.size());
     note_usage(body, outcome);
     end(choice.value("finish_reason", ""), outcome);
   }
 
-  /// Text, or that of parts; what the model thought is no part of it.
+  /// The text of a string or of content parts, without reasoning.
   static std::string text_of(const Json& content) {
     if (content.is_null()) return "";
     if (content.is_string()) return content;
@@ -544,7 +543,7 @@ class HonestClient {
                         .total(usage.at("total_tokens").get<int>());
   }
 
-  /// By index, or where there is none with the call before; another id than that call's begins a new one.
+  /// Finds the call by index, or without an index takes the latest call. A different id starts a new call.
   static void add(const Json& fragment, std::vector<wire::ToolCall>& calls, const Json& index) {
     const Json function = fragment.value("function", Json::object());
     const std::string id = fragment.value("id", "");
@@ -558,7 +557,7 @@ class HonestClient {
     calls[at].arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
   }
 
-  /// Deltas each of which has the one before and more are the text so far, not the next piece of it.
+  /// Handles deltas that each contain the whole text so far, instead of its next piece.
   static std::string join(const std::vector<std::string>& pieces) {
     std::string all;
     bool grows = pieces.size() > 1;
@@ -599,7 +598,7 @@ class HonestClient {
     end(reason, outcome);
   }
 
-  /// Looks at the whole of what came.
+  /// Checks the complete result.
   void end(const std::string& reason, ClientOutcome& outcome) const {
     for (wire::ToolCall& call : outcome.tool_calls) {
       if (call.arguments.empty() || reason == "length") continue;
@@ -622,7 +621,7 @@ class HonestClient {
   std::unique_ptr<RawConnection> connection_;
 };
 
-TEST_CASE("an honest client gets through the whole catalogue, streaming or not") {
+TEST_CASE("a careful client passes the whole catalogue, streamed and plain") {
   std::map<Kind, int> counts;
   for (const bool streamed : {true, false}) {
     for (const Scenario& one : catalogue()) {
@@ -631,7 +630,7 @@ TEST_CASE("an honest client gets through the whole catalogue, streaming or not")
       CAPTURE(streamed);
       Gateway gateway{one.options(Options{}.clock(InstantClock{}))};
       one.mount(gateway);
-      // Of an endless reply a client may miss the end, but not the answer.
+      // If a reply is endless, a client may miss its end, but not its text.
       const bool endless = one.needs_timeout() && one.expected() != Scenario::Expected::answer;
       HonestClient client(gateway, streamed, endless ? 100ms : one.needs_timeout() ? 2s : 10s);
       for (int call = 1; call < one.calls(); ++call) client.ask();
@@ -645,7 +644,7 @@ TEST_CASE("an honest client gets through the whole catalogue, streaming or not")
   CHECK(counts.size() == 2);
 }
 
-TEST_CASE("a client that takes what it got for the answer is caught in every break") {
+TEST_CASE("a client that takes a truncated reply for the answer fails every break") {
   for (const Scenario& one : catalogue()) {
     if (one.group() != "breaks" || one.expected() != Scenario::Expected::error) continue;
     CAPTURE(one.name());
@@ -657,7 +656,7 @@ TEST_CASE("a client that takes what it got for the answer is caught in every bre
       connection.send(Http(gateway).format_chat({{"stream", true}}));
       outcome.text = connection.receive_response().joined_text();
     } catch (const std::exception&) {
-      // Nor does it tell anybody of this.
+      // The client does not report it either.
     }
     const Verdict verdict = one.judge(outcome);
     CHECK(verdict.kind() == Kind::silent_data_loss);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a person with curl sees, to the byte where it is documented. MOCK_GATEWAY_BIN is the program. Prints a line per
-# check that fails, and the counts. Given a path, leaves a JUnit report there.
+# Checks what a user of curl sees, byte by byte where it is documented. MOCK_GATEWAY_BIN is the program. Prints a line
+# per failed check, and the counts. With a path as argument, writes a JUnit report there.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 passed=0
 failed=0
 
-# The gateways run until nothing writes to this pipe any more: at the latest until this script has ended.
+# The gateways run while a writer has this pipe open: at the latest until this script ends.
 mkfifo "$work/alive"
 exec {alive}<>"$work/alive"
 pids=()
@@ -32,7 +32,7 @@ place() { field "$2" <"$work/$1.json"; }
 for profile in documented openai dashscope deepseek; do serve $profile --profile $profile; done
 serve scripted --script "$(dirname "${BASH_SOURCE[0]}")/script.jsonc"
 
-# report NAME [WHAT WAS WRONG]; a name has none of XML's characters
+# report NAME [PROBLEM]: the name must contain no XML special characters
 report() {
   if (($# == 1)); then
     passed=$((passed + 1))
@@ -62,7 +62,7 @@ check_matches() {
   fi
 }
 
-# The status, then the body, of a request that ends by itself.
+# Prints the status, then the body, of a request that ends by itself.
 ask() { curl --silent --show-error --max-time 10 --write-out '%{stderr}%{http_code}' "$@" 2>"$work/status" || true; }
 status() { cat "$work/status"; }
 
@@ -97,7 +97,7 @@ control_auth=(--header "Authorization: Bearer $(place scripted control_token)")
 # control METHOD PATH [BODY]
 control() { ask "$control_url$2" "${control_auth[@]}" "${json[@]}" --request "$1" ${3:+--data "$3"}; }
 
-# The gateway holds the rest back until curl gives up, so what is there came event by event.
+# The gateway holds the rest of the stream until curl times out, so received text arrived event by event.
 control POST /stubs '{
   "when": {"user_says": {"equals": "hold"}},
   "reply": {"text": "one two three four", "faults": [{"after_tokens": 2, "effect": "stall"}]}
@@ -164,7 +164,7 @@ for profile in documented openai dashscope deepseek; do
   check "an unscripted stream ends with [DONE] ($profile)" "$(status) ${body##*$'\n'}" '200 data: [DONE]'
 done
 
-# A review of what curl did with a key of its own.
+# A scope with its own key, to review curl's requests.
 new_scope() { control POST /scopes '{"name": "curl"}'; }
 # fail_once SCOPE RETRY_AFTER
 fail_once() {

@@ -1,5 +1,5 @@
-# Sourced by what runs real clients: sets root and build, installs the pinned SDKs on first use (node/node_modules,
-# build/clients/venv), and gives install_wrappers.
+# Sourced by scripts that run real clients: sets root and build, installs the pinned SDKs on first use
+# (node/node_modules, build/clients/venv), and defines install_wrappers.
 # shellcheck shell=bash
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,7 +25,7 @@ install_python() {
 install "$clients/node/node_modules/.installed" "$clients/node/package-lock.json" -- install_node
 install "$build/venv/.installed" "$clients/python/requirements.txt" -- install_python
 
-# The wrappers want another version of the SDK, and a minute and 400 MB of their own: only who runs them installs them.
+# The wrappers need another version of the SDK, a minute and 400 MB, so only scripts that run them install them.
 install_wrappers() {
   python3 -m venv --clear "$build/wrappers"
   "$build/wrappers/bin/pip" install --quiet --disable-pip-version-check --requirement "$clients/wrappers/requirements.txt"

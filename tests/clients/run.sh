@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# Runs real clients against gateways: the official openai SDKs for Node and Python, the AI SDK, LiteLLM, LangChain, curl.
+# Runs real clients against gateways: the official openai SDKs for Node and Python, the AI SDK, LiteLLM, LangChain,
+# curl.
 #
-#   tests/clients/run.sh [path to the mock-gateway program]
+#   tests/clients/run.sh [path of the mock-gateway program]
 #
-# Installs the pinned SDKs on first use (node/node_modules, build/clients, build/scoreboard) and builds the program unless
-# given. The last step compares two clients with their baselines in tests/scoreboard/baselines.
+# Installs the pinned SDKs on first use (node/node_modules, build/clients, build/scoreboard). Builds the program if none
+# is given. The last step compares two clients with their baselines in tests/scoreboard/baselines.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=prepare.sh
 source "$here/prepare.sh"
 
-# Each suite starts the gateways that it needs.
+# Each suite starts its own gateways.
 if (($# < 1)); then "$root/examples/run.sh" --version; fi
 MOCK_GATEWAY_BIN=$(realpath "${1:-$root/build/run/endpoint/mock-gateway}")
 export MOCK_GATEWAY_BIN
 
-# Each suite leaves its JUnit report in build/clients.
+# Each suite writes a JUnit report to build/clients.
 rm -f "$build"/{node,python,wrappers,curl}.xml "$build"/check-*.xml
 result=0
 
@@ -36,7 +37,7 @@ install "$build/wrappers/.installed" "$here/wrappers/requirements.txt" -- instal
 echo '== curl'
 "$here/curl_checks.sh" "$build/curl.xml" || result=1
 
-# Through the whole catalogue: what is bad is what the baseline lists.
+# Runs the whole catalogue: failures must equal the baseline.
 echo '== mock-gateway check: openai for Python and Node'
 python3 "$here/../scoreboard/scoreboard.py" "$MOCK_GATEWAY_BIN" --check --junit "$build" || result=1
 

@@ -1,12 +1,12 @@
-# Sourced by what runs suites in other languages: the environment is made one in which their clients reach a gateway, and
-# there are the functions install and print_totals.
+# Sourced by scripts that run suites in other languages: sets up the environment so that clients reach a gateway, and
+# defines the functions install and print_totals.
 # shellcheck shell=bash
 
-# Loopback must not go through a proxy, nor the SDKs be steered by what the user has in the environment.
+# Bypasses proxies for loopback addresses, and removes the user's settings of the SDKs.
 export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 for name in $(compgen -e | grep -E '^OPENAI_' || true); do unset "$name"; done
 
-# install MARK FILE... -- COMMAND...: runs the command unless it succeeded before with these very files.
+# install MARK FILE... -- COMMAND...: runs the command unless it has succeeded with exactly these files.
 install() {
   local mark=$1 files=() sum
   shift
@@ -20,7 +20,7 @@ install() {
   fi
 }
 
-# print_totals PREFIX FILE...: counts the tests of JUnit files, "N passed, N failed", and fails when one of them has.
+# print_totals PREFIX FILE...: prints the totals of JUnit files, "N passed, N failed", and fails if a test failed.
 print_totals() {
   python3 - "$@" <<'PYTHON'
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that the mistakes in this folder do not compile, and that compilers say why.
+"""Checks that the mistakes in this folder do not compile, and that the compiler's message explains each.
 
     check_compile_errors.py FOLDER_OF_HEADER [compiler flags…]
 
-The compiler is $CXX, or c++; with MOCK_GATEWAY_TEST_ALL also clang++. The first error in each file must hold the text
-behind its `// expected: `. MENDED selects the corrected line, which must compile. Exit status: 0 passed, 1 failed.
+The compiler is $CXX, or c++; with MOCK_GATEWAY_TEST_ALL also clang++. The first error in each file must contain the
+text after its `// expected: `. MENDED selects the corrected line, which must compile. Exit status: 0 passed, 1 failed.
 """
 
 import os
@@ -32,7 +32,7 @@ class Compiler:
         self.flags = [*FLAGS, *flags] if any("-std=" in flag for flag in flags) else ["-std=c++17", *FLAGS, *flags]
         version = subprocess.run([command, "--version"], stdout=subprocess.PIPE, encoding="utf-8").stdout
         self.name = version.splitlines()[0]
-        # The header once, or each file would cost seconds.
+        # Compiles the header once; otherwise each file would take seconds.
         source, compiled = temporary / "mock_gateway_once.hpp", temporary / "mock_gateway_once.hpp.gch"
         source.write_text('#include "mock_gateway.hpp"\n', encoding="utf-8")
         status, lines = self.run("-x", "c++-header", str(source), "-o", str(compiled))
@@ -42,7 +42,7 @@ class Compiler:
         self.header = ["-include-pch", str(compiled)] if "clang" in self.name else ["-include", str(source)]
 
     def run(self, *arguments):
-        """The exit status, and what is said."""
+        """Returns the exit status and the output."""
         command = [self.command, *self.flags, *arguments]
         run = subprocess.run(
             command, env={**os.environ, "LC_ALL": "C"}, stderr=subprocess.PIPE, encoding="utf-8", timeout=300
@@ -53,7 +53,7 @@ class Compiler:
         return self.run(*self.header, "-fsyntax-only", str(file))
 
     def compile_joined(self, files, begin=""):
-        """All of them at once, each in a namespace of its own."""
+        """Compiles all files together, each in its own namespace."""
         joined = self.temporary / "joined.cpp"
         parts = (f'namespace {file.stem} {{\n#include "{file}"\n}}\n' for file in files)
         joined.write_text(begin + '#include "mock_gateway.hpp"\n' + "".join(parts), encoding="utf-8")
@@ -70,12 +70,12 @@ def expected_of(file):
 
 
 def as_expected(compiler, files):
-    """Of files that are compiled at once, those whose first error says what is expected."""
+    """Returns the files, of those compiled together, whose first error contains the expected text."""
     _, lines = compiler.compile_joined(files)
     first = {}
     for number, line in enumerate(lines):
         if is_error(line):
-            # Of an error in the header, g++ says before it what led there, clang after it.
+            # For an error in the header, g++ prints the including lines before it, clang after it.
             near = [line, *reversed(lines[max(0, number - 4) : number]), *lines[number + 1 : number + 9]]
             places = (re.match(r"(.*?):\d+:\d+:.*(?: error: |required from here|requested here)", each) for each in near)
             names = (Path(place[1]) for place in places if place)
@@ -84,7 +84,7 @@ def as_expected(compiler, files):
 
 
 def problems(compiler, file):
-    """What is not as it should be about a file, a line each."""
+    """Returns the problems of a file, a line each."""
     expected = expected_of(file)
     if not expected:
         return ["says nothing of what is expected"]
@@ -109,7 +109,7 @@ def main():
     for command in commands:
         with tempfile.TemporaryDirectory() as temporary:
             compiler = Compiler(command, flags, Path(temporary))
-            # What is not as expected is compiled alone, so that its own errors are told.
+            # Compiles other files alone, to report their own errors.
             well = as_expected(compiler, files)
             others = [file for file in files if file not in well]
             with ThreadPoolExecutor(max_workers=2) as workers:

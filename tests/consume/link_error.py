@@ -1,8 +1,8 @@
-"""What linkers print for a program without the implementation: link_error.py FLAGS…
+"""Checks linker errors of a program without the implementation: link_error.py FLAGS…
 
-Runs in a folder with the header, main.cpp and second.cpp, for $CXX and clang++, and each linker that is installed. The
-advice must be among the first lines, also when the user's files are in a static library. A program that only names
-types links without the implementation.
+Runs in a folder with the header, main.cpp and second.cpp, for $CXX and clang++, and each installed linker. The advice
+must be among the first lines, also if the user's files are in a static library. A program that only names types links
+without the implementation.
 """
 
 import os

@@ -1,4 +1,4 @@
-// The smallest program that uses the library from two files: what a user writes on the first day.
+// The smallest program that uses the library from two files.
 #include <iostream>
 #include <string>
 
@@ -6,7 +6,7 @@
 
 using namespace mock_gateway;
 
-// The client under test has these names too.
+// The client under test uses these names too.
 struct Message {};
 struct Tool {};
 struct ToolCall {};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Uses the library as its users do, in a scratch folder, and runs the programs that come out.
+# Uses the library like a user, in a temporary folder, and runs the resulting programs.
 #
 #   run.sh WAY [cmake -D arguments…]
 #
@@ -9,7 +9,7 @@
 #   header_only      two files with MOCK_GATEWAY_HEADER_ONLY=1
 #   static_library   one file and the implementation are in a static library
 #   shared_library   one file and the implementation are in a shared library
-#   link_error       without the implementation: what each linker prints
+#   link_error       without the implementation: checks the message of each linker
 # With CMake or pkg-config: add_subdirectory, fetch_content, find_package, pkg_config, program
 #
 # CXX                        the compiler
@@ -38,18 +38,18 @@ run_programs() {
 }
 
 flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
-# The flags are words. Libraries come after the files that need them.
+# $flags is split into words on purpose. Libraries come after the files that need them.
 # shellcheck disable=SC2086
 compile() { "$CXX" "$@" $flags; }
 
-# Makes a folder that has the header, the two files and nothing else, and goes there.
+# Creates a folder with only the header and the two files, and enters it.
 begin_project() {
   mkdir "$scratch/project"
   cp "$checkout/mock_gateway.hpp" "$here/main.cpp" "$here/second.cpp" "$scratch/project"
   cd "$scratch/project"
 }
 
-# Writes the object of the implementation, compiled.cpp.o.
+# Extracts the object file of the implementation, compiled.cpp.o.
 take_implementation() { ar x "$MOCK_GATEWAY_BUILD/libmock_gateway.a"; }
 
 case "$way" in
@@ -106,7 +106,7 @@ case "$way" in
     run_programs
     ;;
   program)
-    # examples/run.sh builds the program and nothing else, so that nothing else may be installed with it.
+    # examples/run.sh builds only the program, so only the program may be installed.
     cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed" --component program
     installed=$(cd "$scratch/installed" && find . -type f)
     [ "$installed" = ./bin/mock-gateway ] || { echo "installed with the program: $installed" >&2; exit 1; }
@@ -114,12 +114,12 @@ case "$way" in
     ;;
   pkg_config)
     cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed"
-    # The folder as it was configured is that of a later installation.
+    # mock_gateway.pc contains the prefix of the configuration, which this test replaces.
     description=$(find "$scratch/installed" -name mock_gateway.pc)
     PKG_CONFIG_PATH=$(dirname "$description")
     export PKG_CONFIG_PATH
     flags=$(pkg-config --define-variable=prefix="$scratch/installed" --cflags --libs mock_gateway)
-    # The flags are words.
+    # $flags is split into words on purpose.
     # shellcheck disable=SC2086
     "$CXX" -std=c++17 "$here/main.cpp" "$here/second.cpp" -o "$scratch/uses_pkg_config" $flags
     "$scratch/uses_pkg_config"

@@ -1,4 +1,4 @@
-// The second file that includes the header: a function that is not inline where it should be fails to link.
+// The second file that includes the header. If a function lacks `inline`, linking fails.
 #include "mock_gateway.hpp"
 
 std::string second_base_url() {

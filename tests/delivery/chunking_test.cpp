@@ -1,4 +1,4 @@
-// What is cut into deltas, and how: by tokens, words, characters, bytes and pieces.
+// How replies are cut into deltas: by tokens, words, characters, bytes and pieces.
 
 #include <chrono>
 #include <cstddef>
@@ -24,7 +24,7 @@ using test_support::refused;
 using test_support::Response;
 using test_support::with_usage;
 
-/// What each delta of one choice says, in order.
+/// The text of each delta of one choice, in order.
 inline std::vector<std::string> said(const Response& response, std::size_t choice = 0) {
   std::vector<std::string> result;
   const auto add = [&](const Json& object, const char* name) {
@@ -89,7 +89,7 @@ inline std::vector<Cut> cuts() {
   };
 }
 
-TEST_CASE("reasoning, text and tool arguments are cut exactly as told, in every profile") {
+TEST_CASE("reasoning, text and tool arguments are cut as requested in every profile") {
   for (const Profile profile : all_profiles) {
     Gateway whole{Options{}.profile(profile)};
     whole.chat().reply(mixed);
@@ -116,7 +116,7 @@ TEST_CASE("reasoning, text and tool arguments are cut exactly as told, in every 
   }
 }
 
-TEST_CASE("a refusal is cut too, whether it has a field of its own or follows the text") {
+TEST_CASE("a refusal is cut too, in its own field or after the text") {
   for (const Profile profile : all_profiles) {
     const Reply reply = refusal("No, no.");
     Gateway gateway{Options{}.profile(profile)};
@@ -127,7 +127,7 @@ TEST_CASE("a refusal is cut too, whether it has a field of its own or follows th
   }
 }
 
-TEST_CASE("words are words whatever the tokenizer; tokens are its tokens") {
+TEST_CASE("words do not depend on the tokenizer; tokens do") {
   const Tokenizer in_pairs = [](std::string_view text) {
     Strings tokens;
     for (std::size_t at = 0; at < text.size(); at += 2) tokens.emplace_back(text.substr(at, 2));
@@ -139,7 +139,7 @@ TEST_CASE("words are words whatever the tokenizer; tokens are its tokens") {
   CHECK(said(Http(gateway).stream()) == Strings{"abcd e", "fg"});
 }
 
-TEST_CASE("max_tokens, stop and usage count tokens, however a reply is cut") {
+TEST_CASE("max_tokens, stop and usage count tokens for any way of cutting") {
   for (const Chunking& chunking : {by_characters(), by_tokens(2), by_pieces({"one t", "wo three"})}) {
     Gateway gateway;
     gateway.chat().reply(text("one two three").chunked(chunking));
@@ -175,7 +175,7 @@ TEST_CASE("triggers and gates count deltas") {
   CHECK(connection.receive_response().joined_text() == "abcdef");
 }
 
-TEST_CASE("log probabilities come with the delta in which their token ends, and joined are those of the plain reply") {
+TEST_CASE("log probabilities come with the delta that ends their token, and join to those of the plain reply") {
   const Json wanted = {{"logprobs", true}, {"top_logprobs", 2}};
   for (const Profile profile : all_profiles) {
     for (const Chunking& chunking :
@@ -195,7 +195,7 @@ TEST_CASE("log probabilities come with the delta in which their token ends, and 
           joined.push_back(token);
           tokens += token["token"].get<std::string>();
         }
-        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // none before its token is whole
+        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // no token leaves in parts
       }
       CHECK(joined == Http(gateway).chat(wanted).json()["choices"][0]["logprobs"]["content"]);
       CHECK(joined.size() == 3);
@@ -208,7 +208,7 @@ TEST_CASE("log probabilities come with the delta in which their token ends, and 
   CHECK(events[2]["choices"][0]["logprobs"]["content"].size() == 1);
 }
 
-TEST_CASE("several choices are cut alike, and pieces begin anew where choices repeat") {
+TEST_CASE("all choices are cut alike, and pieces start again for repeated choices") {
   Gateway gateway;
   gateway.chat().reply(choices(text("ab"), text("cde")).chunked(by_pieces({"a", "b", "cd", "e"})));
   const Response response = Http(gateway).stream({{"n", 3}});
@@ -218,9 +218,9 @@ TEST_CASE("several choices are cut alike, and pieces begin anew where choices re
   CHECK(said(Http(gateway).stream({{"n", 1}})) == Strings{"a", "b"});
 }
 
-// --- What is refused -------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("pieces that are not the reply are a 500, and verify says which") {
+TEST_CASE("pieces that do not join to the reply are a 500, and verify() names them") {
   const std::pair<Strings, const char*> rows[] = {
       {{"one", " tow"}, "piece 2 is \" tow\", but the reply goes on with \" two\""},
       {{"one"}, "nothing is left for \" two\""},
@@ -238,7 +238,7 @@ TEST_CASE("pieces that are not the reply are a 500, and verify says which") {
   }
 }
 
-TEST_CASE("cuts that cannot be made are refused, with what to do") {
+TEST_CASE("impossible cuts are refused with advice") {
   const std::string counts = "a delta holds at least one of what it is cut by; give a count from 1";
   for (const auto& cut : {by_tokens, by_words, by_characters, by_bytes}) CHECK(refused([&] { cut(0); }) == counts);
   CHECK(refused([] { by_pieces({}); }) == "by_pieces needs at least one piece");

@@ -1,4 +1,4 @@
-// When the bytes of a reply leave, and how it breaks: pace, clocks, gates, faults, SSE dialects.
+// When the bytes of a reply leave, and how replies break: pace, clocks, gates, faults, SSE dialects.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ std::size_t events_in(std::string_view bytes) {
   return count;
 }
 
-/// Receives until `count` events have arrived in all.
+/// Receives until `count` events in total have arrived.
 bool receives(RawConnection& connection, std::string& all, std::size_t count) {
   if (events_in(all) >= count) return true;
   const auto received =
@@ -40,7 +40,7 @@ bool receives(RawConnection& connection, std::string& all, std::size_t count) {
 
 // --- Pace on the manual clock ----------------------------------------------------------------------------------------
 
-TEST_CASE("a paced stream moves only when the manual clock does, one token per deadline") {
+TEST_CASE("a paced stream advances only with the manual clock, one token per deadline") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   Stub stub = gateway.chat().reply(text("one two three").first_token_after(2s).every(500ms));
@@ -64,7 +64,7 @@ TEST_CASE("a paced stream moves only when the manual clock does, one token per d
   CHECK(*exchange.ended() - exchange.received() == 3s);
 }
 
-TEST_CASE("a reply that is not streamed leaves when its last token would have") {
+TEST_CASE("a plain reply leaves when its last token would have") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two three").first_token_after(1s).every(100ms));
@@ -75,7 +75,7 @@ TEST_CASE("a reply that is not streamed leaves when its last token would have") 
   CHECK(answer.get() == "one two three");
 }
 
-TEST_CASE("one long advance visits the deadlines of several streams in order") {
+TEST_CASE("a long advance visits the deadlines of several streams in order") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().when(user_says("slow")).reply(text("a b c").first_token_after(30ms).every(30ms));
@@ -95,7 +95,7 @@ TEST_CASE("one long advance visits the deadlines of several streams in order") {
   CHECK(clock.now() == ManualClock::default_start + 1s);
 }
 
-TEST_CASE("a manual wait that nobody ends is ended by its real-time guard, and the record says so") {
+TEST_CASE("the real-time guard ends a forgotten manual wait, and the record says so") {
   ManualClock clock{ManualClock::default_start, 50ms};
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
   Stub stub = gateway.chat().reply(text("Hello.").first_token_after(1h));
@@ -103,7 +103,7 @@ TEST_CASE("a manual wait that nobody ends is ended by its real-time guard, and t
   CHECK(stub.last_call().guard_expired());
 }
 
-TEST_CASE("an hour's sleep of the client ends when the clock is advanced") {
+TEST_CASE("a client's sleep of an hour ends when the clock advances") {
   ManualClock clock;
   CHECK_FALSE(clock.wait_for_sleepers(1, 1ms));
   std::thread client([clock]() mutable { clock.sleep_for(1h); });
@@ -114,7 +114,7 @@ TEST_CASE("an hour's sleep of the client ends when the clock is advanced") {
   CHECK_THROWS_AS(clock.advance(-1s), GatewayError);
 }
 
-TEST_CASE("created and dates tell the gateway's time") {
+TEST_CASE("created and Date show the gateway's time") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   clock.advance(90s);
@@ -125,7 +125,7 @@ TEST_CASE("created and dates tell the gateway's time") {
 
 // --- The instant and the real clock ----------------------------------------------------------------------------------
 
-TEST_CASE("on the instant clock a slow reply is whole at once, and its record has the times it would have had") {
+TEST_CASE("on the instant clock a slow reply is complete at once, with scripted times in its record") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   Stub stub = gateway.chat().reply(text("one two three").first_token_after(1h).every(1h));
   const auto before = std::chrono::steady_clock::now();
@@ -136,7 +136,7 @@ TEST_CASE("on the instant clock a slow reply is whole at once, and its record ha
   CHECK(*exchange.ended() - exchange.received() >= 3h);
 }
 
-TEST_CASE("a stall lasts as long as it says from where it begins, however late that is in the reply") {
+TEST_CASE("a stall lasts as long as scripted, however late it begins") {
   for (const bool streamed : {true, false}) {
     CAPTURE(streamed);
     Gateway gateway{Options{}.clock(InstantClock{})};
@@ -150,7 +150,7 @@ TEST_CASE("a stall lasts as long as it says from where it begins, however late t
   }
 }
 
-TEST_CASE("on the instant clock a stall for a time passes at once, and one without end waits") {
+TEST_CASE("on the instant clock a timed stall passes at once, and an unlimited one waits") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1h)), text("a b").fault(after_tokens(1), stall()));
   CHECK(Http(gateway).stream().joined_text() == "a b");
@@ -186,7 +186,7 @@ TEST_CASE("a gate holds a stream before a token until it is released") {
   CHECK_FALSE(stub.last_call().guard_expired());
 }
 
-TEST_CASE("release lets one exchange pass, open all of them") {
+TEST_CASE("release lets one exchange pass, open lets all pass") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("a").hold(gate, before_event(1)));
@@ -208,7 +208,7 @@ TEST_CASE("release lets one exchange pass, open all of them") {
   CHECK(completed() == 5);
 }
 
-TEST_CASE("a gate that nobody opens lets its exchange pass after the guard, and the record says so") {
+TEST_CASE("the guard ends a hold at a forgotten gate, and the record says so") {
   Gate gate{50ms};
   Gateway gateway{Options{}.verify_on_destruction(false)};
   Stub stub = gateway.chat().reply(text("a").hold(gate, before_event(1)));
@@ -216,7 +216,7 @@ TEST_CASE("a gate that nobody opens lets its exchange pass after the guard, and 
   CHECK(stub.last_call().guard_expired());
 }
 
-TEST_CASE("a client that leaves while it is held is seen to leave") {
+TEST_CASE("a client that leaves while it is held is recorded as having left") {
   Gate gate;
   Gateway gateway;
   Stub stub = gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
@@ -249,11 +249,11 @@ TEST_CASE("a client that only closed its sending side still gets its whole reply
 
 struct Break {
   Trigger trigger;
-  std::size_t events;  // that arrive whole
+  std::size_t events;  // that arrive complete
   bool head;
 };
 
-TEST_CASE("a stream breaks exactly where it was told to, and all before it arrives") {
+TEST_CASE("a stream breaks exactly at the scripted place, and everything before it arrives") {
   const std::vector<Break> breaks = {
       {before_headers(), 0, false}, {after_headers(), 0, true}, {after_events(1), 1, true}, {after_events(3), 3, true},
       {after_tokens(2), 3, true},   {before_done(), 5, true},   {at_end(), 6, true},
@@ -278,7 +278,7 @@ TEST_CASE("a stream breaks exactly where it was told to, and all before it arriv
   }
 }
 
-TEST_CASE("faults inside one event happen in the order of its bytes, however they were written") {
+TEST_CASE("faults inside one event happen in byte order, not in script order") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(
@@ -291,7 +291,7 @@ TEST_CASE("faults inside one event happen in the order of its bytes, however the
   gate.open();
   const auto received = connection.receive_all();
   CHECK(received.end == End::reset);
-  CHECK(events_in(received.bytes) == 2);  // the second one begun
+  CHECK(events_in(received.bytes) == 2);  // the second one is incomplete
   CHECK(received.bytes.find("one") == std::string::npos);
   CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
@@ -319,7 +319,7 @@ TEST_CASE("a plain reply breaks before its head, after its head, or after its bo
   CHECK(whole.end == End::reset);
 }
 
-TEST_CASE("a failure breaks too: a 503 whose body never comes") {
+TEST_CASE("a failure can break too: a 503 whose body never arrives") {
   Gateway gateway;
   gateway.chat().reply(Reply(service_unavailable()).fault(after_headers(), close_connection()));
   RawConnection connection(gateway);
@@ -330,7 +330,7 @@ TEST_CASE("a failure breaks too: a 503 whose body never comes") {
   CHECK(received.end == End::fin);
 }
 
-TEST_CASE("a stall for a time goes on afterwards; one without end lasts until the client leaves") {
+TEST_CASE("a timed stall continues afterwards; an unlimited one lasts until the client leaves") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   Stub stub = gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1min)),
@@ -354,7 +354,7 @@ TEST_CASE("a stall for a time goes on afterwards; one without end lasts until th
   CHECK(exchange.outcome().events == 2);
 }
 
-TEST_CASE("a stub answers a plain request until its body's last bytes leave, however it stalls before them") {
+TEST_CASE("a stub is busy with a plain request until the last bytes leave, even if they stall") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("one two").fault(after_bytes(5), stall(gate)));
@@ -366,7 +366,7 @@ TEST_CASE("a stub answers a plain request until its body's last bytes leave, how
   for (auto& client : clients) CHECK(client.get() == "one two");
 }
 
-TEST_CASE("a stalled stream delays nobody else") {
+TEST_CASE("a stalled stream does not delay other clients") {
   Gateway gateway;
   gateway.chat().reply("quick");
   gateway.chat().when(user_says("stall")).reply(text("a").fault(after_headers(), stall()));
@@ -380,7 +380,7 @@ TEST_CASE("a stalled stream delays nobody else") {
   CHECK(Http(gateway).ask("Hi") == "quick");
 }
 
-TEST_CASE("what can never happen is refused where it is written") {
+TEST_CASE("impossible faults are refused where they are written") {
   CHECK_THROWS_AS(after_events(0), GatewayError);
   CHECK_THROWS_AS(after_tokens(0), GatewayError);
   CHECK_THROWS_AS(before_token(0), GatewayError);
@@ -405,7 +405,7 @@ TEST_CASE("a dialect decides line ends, the space after the colon, [DONE] and th
   CHECK(response.body.find("[DONE]") == std::string::npos);
 }
 
-TEST_CASE("each event is one chunk of its own") {
+TEST_CASE("each event is a separate chunk") {
   Gateway gateway;
   gateway.chat().reply("one two three");
   const Response response = Http(gateway).stream();
@@ -414,7 +414,7 @@ TEST_CASE("each event is one chunk of its own") {
 
 // --- Clocks and gates together ---------------------------------------------------------------------------------------
 
-TEST_CASE("a sleeper that was woken is not taken for one that sleeps") {
+TEST_CASE("a woken sleeper no longer counts as sleeping") {
   ManualClock clock;
   std::thread client([clock]() mutable {
     for (int nap = 0; nap < 200; ++nap) clock.sleep_for(1s);
@@ -443,7 +443,7 @@ TEST_CASE("an open gate in a paced stream does not let advance run ahead of its 
   }
 }
 
-TEST_CASE("the pace counts from the complete request, however long the reply function takes") {
+TEST_CASE("the pace starts at the complete request, however long the reply function takes") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply([clock](const ChatRequest&) mutable {
@@ -454,7 +454,7 @@ TEST_CASE("the pace counts from the complete request, however long the reply fun
   CHECK(clock.now() == ManualClock::default_start + 500ms);
 }
 
-TEST_CASE("for ever is a time that can be waited for") {
+TEST_CASE("a wait without end is possible") {
   ManualClock clock{ManualClock::default_start, Duration::max()};
   Gate gate{Duration::max()};
   Gateway gateway{Options{}.clock(clock).read_timeout(Duration::max()).write_timeout(Duration::max())};
@@ -471,13 +471,13 @@ TEST_CASE("for ever is a time that can be waited for") {
   CHECK_FALSE(stub.last_call().guard_expired());
 }
 
-TEST_CASE("a plain reply is held whole, and only before what it has") {
+TEST_CASE("a plain reply is held as a whole, and only before existing tokens") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));
   const Http http(gateway);
   CHECK(http.ask("Hi") == "one two");
-  CHECK(gateway.verify().problems().size() == 1);  // it has no third token
+  CHECK(gateway.verify().problems().size() == 1);  // there is no third token
   auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
   REQUIRE(gate.wait_until_reached(patience));
   CHECK(gateway.journal().last().bytes_sent() == 0);

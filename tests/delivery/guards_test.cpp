@@ -1,5 +1,5 @@
-// Waits that nobody ends: the stall guard, what a failing wait of the test says meanwhile, forgotten sleeps, and
-// functions of the test that move the clock for themselves.
+// Waits that nothing ends: the stall guard, the message of a failing wait, forgotten sleeps, and test functions that
+// move the clock themselves.
 
 #include <atomic>
 #include <chrono>
@@ -41,7 +41,7 @@ inline SseDialect pinging() {
   return dialect;
 }
 
-/// How long the wait that a message ends with has lasted, as the message says: "… since 2.0 s".
+/// The duration of the wait at the end of a message: "… since 2.0 s".
 inline std::optional<double> seconds_at_end(const std::string& message) {
   const std::size_t begin = message.rfind(" since ");
   if (begin == std::string::npos || message.size() < 2 || message.substr(message.size() - 2) != " s") return {};
@@ -50,14 +50,14 @@ inline std::optional<double> seconds_at_end(const std::string& message) {
   return std::stod(number);
 }
 
-// --- The stall guard ------------------------------------------------------------------------------------------------
+// --- The stall guard -------------------------------------------------------------------------------------------------
 
 struct Endless {
   std::string name;
   Reply reply;
   bool streamed;
   End end;           // as the client sees it
-  std::string told;  // by verify(), before the time
+  std::string told;  // in verify(), before the duration
   std::string client = "still waited";
 };
 
@@ -85,7 +85,7 @@ inline const std::vector<Endless>& endless() {
   return rows;
 }
 
-TEST_CASE("the stall guard ends each wait that a client without a timeout would hang in, and verify() tells it") {
+TEST_CASE("the stall guard ends each wait that would hang a client without a timeout, and verify() reports it") {
   const std::vector<Clock> clocks = {RealClock{}, ManualClock{}, InstantClock{}};
   for (const Endless& row : endless()) {
     for (std::size_t clock = 0; clock < clocks.size(); ++clock) {
@@ -112,7 +112,7 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
       CHECK(contains(verification.message(),
                      "\n  exchange 1 " + row.told + " for 0.05 s; the client " + row.client + "\n"));
       CHECK(contains(verification.message(), "reply of \"silent\""));
-      // The problem tells of the wait, and nothing else tells of it again.
+      // Only the problem mentions the wait; no note repeats it.
       for (const std::string& note : verification.notes()) {
         CAPTURE(note);
         CHECK_FALSE(contains(note, "exchange 1"));
@@ -121,7 +121,7 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
   }
 }
 
-TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none for std::nullopt") {
+TEST_CASE("the stall guard is in real time: 120 s by default, positive, std::nullopt for none") {
   CHECK(mock_gateway::detail::Access::data(Options{}).stall_guard == std::optional<Duration>(120s));
   for (const Duration wrong : {Duration{0}, Duration{-1}})
     CHECK_THROWS_WITH_AS(Gateway{Options{}.stall_guard(wrong)},
@@ -142,7 +142,7 @@ TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none fo
   }
 }
 
-TEST_CASE("a stall that ends in time has its outcome and no finding, however short the guard") {
+TEST_CASE("a stall that ends in time gets no finding, however short the guard") {
   Gateway gateway{Options{}.stall_guard(1ms)};
   Gate gate;
   gateway.chat().reply(words().fault(after_tokens(1), stall(20ms)),
@@ -156,15 +156,15 @@ TEST_CASE("a stall that ends in time has its outcome and no finding, however sho
   CHECK(gateway.verify());
 }
 
-// --- What a failing wait says ---------------------------------------------------------------------------------------
+// --- The message of a failing wait -----------------------------------------------------------------------------------
 
-TEST_CASE("a wait of the test that fails says which exchange stalls as scripted, where, and since when") {
+TEST_CASE("a failed wait of the test names the exchange that stalls, where, and for how long") {
   const Gate gate;
   struct Row {
     std::string name;
     Reply reply;
     std::string said;
-    std::string last = "two";  // that arrives before
+    std::string last = "two";  // the last token that arrives before the wait
   };
   const std::vector<Row> rows = {
       {"stall()", words().fault(after_tokens(2), stall()), "stalls as scripted after token 2"},
@@ -203,7 +203,7 @@ TEST_CASE("a wait of the test that fails says which exchange stalls as scripted,
   }
 }
 
-TEST_CASE("a place of a reply has one name, while an exchange waits there and afterwards") {
+TEST_CASE("a place in a reply has the same name while an exchange waits there and afterwards") {
   const std::pair<Trigger, std::string> rows[] = {
       {after_events(1), "after event 1"},
       {after_tokens(2), "after token 2"},
@@ -216,7 +216,7 @@ TEST_CASE("a place of a reply has one name, while an exchange waits there and af
       {at_end(), "at the end"},
   };
   for (const auto& [trigger, name] : rows) {
-    const std::string& place_of_row = name;  // what a lambda takes, which CAPTURE is
+    const std::string& place_of_row = name;  // CAPTURE needs a variable that a lambda can capture
     CAPTURE(place_of_row);
     Gateway gateway{Options{}.stall_guard(10min).verify_on_destruction(false)};
     gateway.chat().reply(words().fault(trigger, stall()));
@@ -233,7 +233,7 @@ TEST_CASE("a place of a reply has one name, while an exchange waits there and af
   }
 }
 
-TEST_CASE("a time below a millisecond is told as it is") {
+TEST_CASE("times below a millisecond are printed exactly") {
   const std::pair<Duration, std::string> rows[] = {
       {500us, "stall for 0.5 ms"},  {1ns, "stall for 0.000001 ms"}, {10ms, "stall for 10 ms"},
       {1500us, "stall for 1.5 ms"}, {2h, "stall for 7200000 ms"},
@@ -246,7 +246,7 @@ TEST_CASE("a time below a millisecond is told as it is") {
   CHECK(contains(gateway.verify().message(), "ManualClock::sleep_for(0.0005 s)"));
 }
 
-TEST_CASE("how long an exchange has stalled is told in real time, whatever the gateway's clock shows") {
+TEST_CASE("stall durations are reported in real time on any clock") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(words().fault(after_tokens(2), stall()));
@@ -261,7 +261,7 @@ TEST_CASE("how long an exchange has stalled is told in real time, whatever the g
   CHECK(*seconds < 600);
 }
 
-TEST_CASE("of many exchanges that wait as scripted a failing wait names three, and a wait that succeeds none") {
+TEST_CASE("a failed wait names up to three stalled exchanges; a successful wait names none") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -281,9 +281,9 @@ TEST_CASE("of many exchanges that wait as scripted a failing wait names three, a
   CHECK(gateway.journal().wait_until_idle(patience).message() == "no request is under way");
 }
 
-// --- Forgotten sleeps -----------------------------------------------------------------------------------------------
+// --- Forgotten sleeps ------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, and is in no list any more") {
+TEST_CASE("the clock's guard ends a client's forgotten sleep and removes it from all lists") {
   ManualClock clock{ManualClock::default_start, 30ms};
   CHECK(time_of([&] { clock.sleep_for(1h); }) >= 30ms);
   CHECK(clock.waits().empty());
@@ -292,7 +292,7 @@ TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, a
   CHECK(sleepers.message() == "0 of 1 callers are inside ManualClock::sleep_for");
   CHECK_FALSE(clock.wait_for_waits(1, 0ms));
   CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
-  // The next sleep counts as one.
+  // Sleeps on other clocks still count.
   ManualClock long_guard;
   auto sleeper = std::async(std::launch::async, [long_guard]() mutable { long_guard.sleep_for(1s); });
   REQUIRE(long_guard.wait_for_sleepers(1, patience));
@@ -301,7 +301,7 @@ TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, a
   CHECK_FALSE(long_guard.wait_for_sleepers(1, 0ms));
 }
 
-TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-After is of the gateway's clock") {
+TEST_CASE("a failed wait for sleepers explains that a date in Retry-After uses the gateway's clock") {
   const auto waits_after = [](ManualClock clock, const Reply& reply) {
     Gateway gateway{Options{}.clock(clock)};
     gateway.chat().reply(reply);
@@ -318,7 +318,7 @@ TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-Afte
             advice);
   const TimePoint ahead{std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 24h};
   CHECK(contains(waits_after(ManualClock{ahead}, dated), ", is of the gateway's clock, and is far ahead" + advice));
-  // Nothing is to be said where the machine's clock shows the same, where no date was sent, or where it has come.
+  // No advice if the machine's clock shows the same time, if no date was sent, or if the date has been reached.
   const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   CHECK(waits_after(ManualClock{machine}, dated) == nobody);
   CHECK(waits_after(ManualClock{}, rate_limited(60s)) == nobody);
@@ -332,7 +332,7 @@ TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-Afte
   CHECK(clock.wait_for_sleepers(1, 0ms).message() == nobody);
 }
 
-TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard ended, until a reset") {
+TEST_CASE("verify() of each gateway on the clock reports a sleep that the guard ended, until a reset") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway one{Options{}.clock(clock)};
   Gateway other{Options{}.clock(clock)};
@@ -358,9 +358,9 @@ TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard en
   CHECK_FALSE(later.verify());
 }
 
-// --- Functions of the test that move the clock ----------------------------------------------------------------------
+// --- Functions of a test that move the clock -------------------------------------------------------------------------
 
-TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none waits for its own exchange") {
+TEST_CASE("parallel on_exchange functions can advance the clock without waiting for their own exchange") {
   ManualClock clock;
   std::atomic<int> ended{0};
   Gateway gateway{Options{}.clock(clock).on_exchange([clock, &ended](const Exchange&) mutable {
@@ -368,7 +368,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
     CHECK(test_support::eventually([&] { return ended >= 2; }));
     clock.advance(1s);
   })};
-  // While one advance waits for the third, the fourth is due, and so is waited for by the other.
+  // While one advance waits for the third reply, the fourth becomes due, and the other advance waits for it.
   gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(300ms).first_token_after(1s),
                        text("a b c d").every(400ms).first_token_after(1s));
   std::vector<RawConnection> connections;
@@ -378,7 +378,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
     REQUIRE(clock.wait_for_waits(i, patience));
   }
   CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
-  // Two have ended and advanced the clock, and that was waited for.
+  // Two exchanges ended and advanced the clock, and the first advance waited for both.
   CHECK(clock.now() >= ManualClock::default_start + 2s);
   clock.advance(1h);
   CHECK(connections[0].receive_response().joined_text() == "a b");
@@ -388,7 +388,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
   CHECK(gateway.verify());
 }
 
-TEST_CASE("an advance inside on_exchange waits for what it sets off in other exchanges") {
+TEST_CASE("an advance inside on_exchange waits for its effects on other exchanges") {
   ManualClock clock;
   std::promise<std::size_t> seen;
   Gateway* under_test = nullptr;
@@ -413,7 +413,7 @@ TEST_CASE("an advance inside on_exchange waits for what it sets off in other exc
   CHECK(second.receive_response().done());
 }
 
-TEST_CASE("a sleep of no time is over at once") {
+TEST_CASE("a sleep of zero returns at once") {
   ManualClock clock;
   CHECK(time_of([&] {
           clock.sleep_for(0s);
@@ -422,13 +422,13 @@ TEST_CASE("a sleep of no time is over at once") {
   CHECK(clock.waits().empty());
 }
 
-TEST_CASE("an advance waits for what an exchange does that it wakes from a sleep in on_exchange") {
+TEST_CASE("an advance waits for an exchange whose on_exchange it wakes from a sleep") {
   ManualClock clock;
   std::promise<void> advanced;
   std::promise<std::future_status> seen;
   Gateway gateway{Options{}.clock(clock).on_exchange([&, clock](const Exchange&) mutable {
     clock.sleep_for(1s);
-    // An advance that waits for this returns only after it.
+    // An advance that waits for this function returns only after it.
     seen.set_value(advanced.get_future().wait_for(100ms));
   })};
   gateway.chat().reply(text("a b").every(1s));
@@ -443,7 +443,7 @@ TEST_CASE("an advance waits for what an exchange does that it wakes from a sleep
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a clock can be advanced, and slept on, in a reply function, also while an advance waits for its exchange") {
+TEST_CASE("a reply function can advance the clock and sleep, even while an advance waits for its exchange") {
   enum class Act { advances, sleeps };
   for (const Act act : {Act::advances, Act::sleeps}) {
     ManualClock clock;
@@ -468,9 +468,9 @@ TEST_CASE("a clock can be advanced, and slept on, in a reply function, also whil
   }
 }
 
-// --- Gates ----------------------------------------------------------------------------------------------------------
+// --- Gates -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an exchange whose guard is spent reaches further gates, and takes none of their permits") {
+TEST_CASE("after its guard has expired, an exchange passes further gates without using permits") {
   const Gate never(20ms);
   Gate gate;
   gate.release();
@@ -486,7 +486,7 @@ TEST_CASE("an exchange whose guard is spent reaches further gates, and takes non
   CHECK_FALSE(gate.wait_until_reached(4, 0ms));
 }
 
-TEST_CASE("a test that waits for a gate hears of an exchange whose guard is spent as soon as it passes") {
+TEST_CASE("a test that waits at a gate returns once an exchange with an expired guard passes") {
   const Gate never(20ms);
   const Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};

@@ -1,5 +1,5 @@
-// When the tokens of a reply leave: pace by time and by speed, fixed and drawn. Into what a reply is cut is in
-// chunking_test.cpp.
+// When the tokens of a reply leave: pace by time and by speed, fixed and random. chunking_test.cpp tests how replies
+// are cut.
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +29,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::refused;
 
-using Times = std::vector<std::int64_t>;  // in nanoseconds, which doctest prints
+using Times = std::vector<std::int64_t>;  // in nanoseconds, which doctest can print
 
 inline Times times(std::initializer_list<Duration> durations) {
   Times result;
@@ -39,7 +39,7 @@ inline Times times(std::initializer_list<Duration> durations) {
 
 Json asking(const std::string& words) { return {{"messages", {{{"role", "user"}, {"content", words}}}}}; }
 
-/// A gateway on a manual clock, which the test steps from deadline to deadline.
+/// A gateway on a manual clock; the test advances it from deadline to deadline.
 class Stepped {
  public:
   explicit Stepped(Options options = {}) : gateway(options.clock(clock)), http(gateway) {}
@@ -47,7 +47,7 @@ class Stepped {
     gateway.chat().reply(reply);
   }
 
-  /// When each token of a stream leaves, counted from its request.
+  /// When each token of a stream leaves, relative to its request.
   Times stream(Json fields = Json::object()) {
     fields["stream"] = true;
     const Exchange exchange = send(fields);
@@ -60,7 +60,7 @@ class Stepped {
       clock.advance_to_next_event();
     }
   }
-  /// When a plain answer leaves, counted from its request.
+  /// When a plain reply leaves, relative to its request.
   std::int64_t plain(Json fields = Json::object()) {
     fields["stream"] = false;
     const Exchange exchange = send(fields);
@@ -79,7 +79,7 @@ class Stepped {
     REQUIRE(gateway.journal().wait_for(connections_.size(), 10s));
     return gateway.journal().last();
   }
-  /// Whether the exchange waits for the clock; false when it has ended.
+  /// Whether the exchange waits for the clock; false after its end.
   bool goes_on(const Exchange& exchange) const {
     const auto ended = [&] { return exchange.outcome(0s) != Outcome::Kind::pending; };
     REQUIRE(test_support::eventually([&] { return ended() || !clock.waits().empty(); }));
@@ -141,13 +141,13 @@ inline std::vector<Paced> exact() {
       {text("a b c d e f").every(recorded({10ms, 30ms})), times({0ms, 10ms, 40ms, 50ms, 80ms, 90ms})},
       {text("a b c d").tokens_per_second(recorded({10, 100})), times({0ms, 100ms, 110ms, 210ms})},
       {text("a b c").tokens_per_second(uniform(10, 10)), times({0ms, 100ms, 200ms})},
-      // The one that is set last counts.
+      // The last setting wins.
       {text("a b").tokens_per_second(50).every(1ms), times({0ms, 1ms})},
       {text("a b").every(1ms).tokens_per_second(50), times({0ms, 20ms})},
       {text("a b").every(1ms).every(2ms), times({0ms, 2ms})},
       {text("a b").pace(Pace().first_token_after(3ms).every(2ms)), times({3ms, 5ms})},
       {text("a b").every(1ms).pace(Pace().first_token_after(3ms)), times({3ms, 4ms})},
-      // A gap lies between deltas; a speed is that of tokens, whatever a delta holds.
+      // A gap is between deltas. A speed counts tokens in any deltas.
       {text("a b c d e").every(10ms).chunked(by_tokens(2)), times({0ms, 10ms, 20ms})},
       {text("a b c d e").tokens_per_second(50).chunked(by_tokens(2)), times({0ms, 40ms, 60ms})},
       {text("abcd").every(10ms).chunked(by_characters()), times({0ms, 10ms, 20ms, 30ms})},
@@ -159,7 +159,7 @@ inline std::vector<Paced> exact() {
   };
 }
 
-TEST_CASE("the first token, the gaps and the speed are to the nanosecond what the reply says") {
+TEST_CASE("first token, gaps and speed match the reply to the nanosecond") {
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
@@ -168,7 +168,7 @@ TEST_CASE("the first token, the gaps and the speed are to the nanosecond what th
   }
 }
 
-TEST_CASE("what is not streamed leaves when its last token would have") {
+TEST_CASE("a plain reply leaves when its last token would have") {
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
@@ -183,7 +183,7 @@ TEST_CASE("what is not streamed leaves when its last token would have") {
   CHECK(cut.plain() == same_cut.stream().back());
 }
 
-TEST_CASE("a speed is kept through a long reply: thirty tokens a second are thirty tokens a second") {
+TEST_CASE("thirty tokens per second stay thirty tokens per second in a long reply") {
   Stepped on(text(letters(301)).tokens_per_second(30));
   const Times all = on.stream();
   REQUIRE(all.size() == 301);
@@ -191,7 +191,7 @@ TEST_CASE("a speed is kept through a long reply: thirty tokens a second are thir
     CHECK(all[30 * second] == static_cast<std::int64_t>(second) * 1'000'000'000);
 }
 
-TEST_CASE("lateness does not add up: tokens that were held come at once, and the next at its own time") {
+TEST_CASE("lateness does not accumulate: held tokens leave at once, the next at its own time") {
   Gate gate;
   Stepped on(text("a b c d").every(1s).hold(gate, before_token(2)));
   RawConnection connection(on.gateway);
@@ -206,17 +206,17 @@ TEST_CASE("lateness does not add up: tokens that were held come at once, and the
   CHECK(connection.receive_response().joined_text() == "a b c d");
 }
 
-TEST_CASE("recorded times of the first token are for one request after the other, and then begin anew") {
+TEST_CASE("recorded times of the first token are used in turn, and then start again") {
   Stepped on(text("a").first_token_after(recorded({1s, 2s})));
   CHECK(on.plain() == times({1s})[0]);
   CHECK(on.stream() == times({2s}));
-  CHECK(on.plain(asking("other")) == times({1s})[0]);  // another request
+  CHECK(on.plain(asking("other")) == times({1s})[0]);  // a different request
   CHECK(on.plain() == times({1s})[0]);
   Stepped three(text("a").first_token_after(recorded({1s, 2s, 3s})));
   for (const Duration time : {1s, 2s, 3s, 1s}) CHECK(three.plain() == times({time})[0]);
 }
 
-TEST_CASE("a raw reply and a failure have their time to the first byte, and chunks their gaps") {
+TEST_CASE("a raw reply and a failure have a time to the first byte, chunks have gaps") {
   Stepped raw(raw_reply(503, "later").first_token_after(2s));
   CHECK(raw.plain() == times({2s})[0]);
   Stepped failed(Reply(service_unavailable()).first_token_after(recorded({3s})));
@@ -234,7 +234,7 @@ TEST_CASE("an empty reply leaves when its first token would have") {
   CHECK(on.plain() == times({2s})[0]);
 }
 
-TEST_CASE("on the instant clock a drawn pace takes no time, and its record has the times") {
+TEST_CASE("on the instant clock a random pace takes no time, and its record has the times") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   Stub stub = gateway.chat().reply(text(letters(100)).every(uniform(1h, 2h)));
   const auto before = std::chrono::steady_clock::now();
@@ -257,7 +257,7 @@ std::vector<double> draws(const Drawn& drawn, std::size_t count = 200'000) {
   return numbers;
 }
 
-/// The draws of a time, in milliseconds.
+/// The random draws of a duration, in milliseconds.
 inline std::vector<double> milliseconds(const Timing& timing) {
   std::vector<double> numbers = draws(timing);
   for (double& number : numbers) number /= 1e6;
@@ -268,7 +268,7 @@ inline bool all_within(const std::vector<double>& numbers, double least, double 
   return std::all_of(numbers.begin(), numbers.end(), [&](double n) { return n >= least && n <= most; });
 }
 
-// The seed is fixed, so that these cannot fail by chance; the tolerances are some five deviations of the estimate.
+// The seed is fixed, so these cannot fail by chance. The tolerances are about five standard deviations of the estimate.
 TEST_CASE("the normal distribution has its four moments") {
   mock_gateway::detail::Random random(1);
   std::vector<double> first, third, fourth;
@@ -286,7 +286,7 @@ TEST_CASE("the normal distribution has its four moments") {
   CHECK(std::abs(static_cast<double>(within_one) / 200'000 - 0.6827) < 0.006);
 }
 
-TEST_CASE("uniform times lie between their bounds, each as likely") {
+TEST_CASE("uniform times are between their bounds and equally likely") {
   const std::vector<double> drawn = milliseconds(uniform(10ms, 50ms));
   CHECK(all_within(drawn, 10, 50));
   CHECK(std::abs(mean_of(drawn) - 30) < 0.13);
@@ -315,7 +315,7 @@ TEST_CASE("normal times have their mean and deviation, and are clamped on both s
   CHECK(std::abs(mean_of(rates) - 50) < 0.5);
 }
 
-TEST_CASE("log-normal times have their median, and a tail that lifts the mean") {
+TEST_CASE("log-normal times have their median, and a tail that raises the mean") {
   std::vector<double> drawn = milliseconds(log_normal(20ms, 0.5));
   CHECK(std::abs(median_of(drawn) - 20) < 0.15);
   CHECK(std::abs(mean_of(drawn) - 20 * std::exp(0.125)) < 0.15);
@@ -326,7 +326,7 @@ TEST_CASE("log-normal times have their median, and a tail that lifts the mean") 
   CHECK(std::abs(median_of(draws(log_normal(50, 1))) - 50) < 0.8);
 }
 
-TEST_CASE("the gaps of a stream are those of its distribution") {
+TEST_CASE("the gaps of a stream follow its distribution") {
   Stepped on(text(letters(2001)).every(log_normal(20ms, 0.5)));
   std::vector<double> logarithms;
   for (const std::int64_t gap : gaps_of(on.stream())) logarithms.push_back(std::log(static_cast<double>(gap) / 1e6));
@@ -344,10 +344,11 @@ TEST_CASE("the same seed repeats the same times, on every machine") {
   const Times expected = {40978866, 55370556, 74553590, 101680802, 119096796};
   const Times all = on.stream();
   REQUIRE(all.size() == 5);
-  for (std::size_t token = 0; token < 5; ++token) CHECK(std::abs(all[token] - expected[token]) <= 1);  // see Random
+  for (std::size_t token = 0; token < 5; ++token)
+    CHECK(std::abs(all[token] - expected[token]) <= 1);  // 1 ns of rounding, see Random
 }
 
-TEST_CASE("times follow from the seed, the request and how often it came") {
+TEST_CASE("times depend on the seed, the request and its occurrence") {
   Stepped first(drawn_reply);
   Stepped second(drawn_reply);
   Stepped seeded(drawn_reply, Options{}.seed(2));
@@ -363,7 +364,7 @@ TEST_CASE("times follow from the seed, the request and how often it came") {
   CHECK(seeded.stream(asking("other")) != other_seed);
 }
 
-TEST_CASE("whichever part of a pace is drawn, each request and each of its comings has times of its own") {
+TEST_CASE("each request and each occurrence has its own times, for every random part of a pace") {
   const Pace drawn[] = {Pace().first_token_after(uniform(1s, 2s)), Pace().every(uniform(10ms, 20ms)),
                         Pace().tokens_per_second(uniform(10, 100)), Pace().tokens_per_second(normal(50, 10)),
                         Pace().first_token_after(1s).tokens_per_second(uniform(10, 100))};
@@ -386,7 +387,7 @@ TEST_CASE("whichever part of a pace is drawn, each request and each of its comin
   }
 }
 
-TEST_CASE("times do not follow from the order in which requests arrive") {
+TEST_CASE("times do not depend on the order of requests") {
   Stepped one(drawn_reply);
   Stepped other(drawn_reply);
   const Times x = one.stream(asking("x"));
@@ -412,7 +413,7 @@ TEST_CASE("times do not follow from the order in which requests arrive") {
   }
 }
 
-TEST_CASE("another time to the first token leaves the gaps as they were") {
+TEST_CASE("a different time to the first token does not change the gaps") {
   Stepped drawn(drawn_reply);
   Stepped fixed(drawn_reply.first_token_after(1s));
   const Times gaps = gaps_of(fixed.stream());
@@ -420,7 +421,7 @@ TEST_CASE("another time to the first token leaves the gaps as they were") {
   for (std::size_t index = 0; index < gaps.size(); ++index) CHECK(std::abs(gaps[index] - others[index]) <= 1);
 }
 
-TEST_CASE("a pace changes no id and no content") {
+TEST_CASE("a pace does not change ids or content") {
   const auto answers = [](const Reply& reply) {
     Gateway gateway{Options{}.clock(InstantClock{})};
     gateway.chat().reply(reply);
@@ -438,7 +439,7 @@ TEST_CASE("a pace changes no id and no content") {
 
 // --- The gateway's pace ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a gateway's pace is that of every completion, scripted or not") {
+TEST_CASE("a gateway's pace applies to every completion, scripted or not") {
   Stepped on(Options{}.pace(Pace().first_token_after(200ms).tokens_per_second(50).chunked(by_tokens(2))));
   const Times unscripted = on.stream({{"max_tokens", 3}});
   REQUIRE(unscripted.size() == 2);
@@ -451,7 +452,7 @@ TEST_CASE("a gateway's pace is that of every completion, scripted or not") {
   CHECK(on.stream() == times({200ms, 220ms}));
 }
 
-TEST_CASE("what a reply sets itself goes before the gateway's pace, the rest stays") {
+TEST_CASE("a reply's own settings override those of the gateway's pace") {
   const Options options = Options{}.pace(Pace().first_token_after(1s).every(100ms).chunked(by_characters()));
   const auto stream = [&](const Reply& reply) {
     Stepped on(reply, options);
@@ -465,7 +466,7 @@ TEST_CASE("what a reply sets itself goes before the gateway's pace, the rest sta
   CHECK(stream(text("abc d").chunked(by_tokens())) == times({1s, 1100ms}));
 }
 
-TEST_CASE("failures, raw replies and other operations do not wait for the gateway's pace") {
+TEST_CASE("the gateway's pace does not delay failures, raw replies and other operations") {
   Gateway gateway{Options{}.clock(ManualClock{}).pace(Pace().first_token_after(1h))};
   gateway.chat().reply(rate_limited(), raw_reply(200, "raw"));
   const Http http(gateway);
@@ -477,15 +478,15 @@ TEST_CASE("failures, raw replies and other operations do not wait for the gatewa
   for (const Exchange& exchange : gateway.journal().all()) CHECK_FALSE(exchange.guard_expired());
 }
 
-TEST_CASE("several choices share one pace, a delta each in turn") {
+TEST_CASE("several choices share one pace, one delta each in turn") {
   Stepped on(text("ab").every(1s).chunked(by_characters()));
   CHECK(on.stream({{"n", 2}}) == times({0s, 1s, 2s, 3s}));
   CHECK(on.plain({{"n", 2}}) == times({3s})[0]);
 }
 
-// --- What is refused -------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("times and speeds that no reply can have are refused, with what to do") {
+TEST_CASE("impossible times and speeds are refused with advice") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Reply a = text("a");

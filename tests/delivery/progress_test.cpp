@@ -1,4 +1,4 @@
-// What is told of an answer under way: nothing of it before it was handed to the connection.
+// The reported progress of a reply: bytes count only after they were passed to the connection.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ using test_support::has_part;
 using test_support::Http;
 using test_support::RawConnection;
 
-/// Where a delivery goes, and what is told of it at each write.
+/// An outlet that records the reported progress at each write.
 class Watching final : public test_support::WritesOnly {
  public:
   struct Write {
@@ -56,7 +56,7 @@ class Watching final : public test_support::WritesOnly {
   std::size_t fails_at_;
 };
 
-/// Two tokens' worth of events, then [DONE].
+/// Two events of one token each, then [DONE].
 Reply two_events() { return chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}})}); }
 
 SseDialect with_data_after_done() {
@@ -74,7 +74,7 @@ void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& prog
   delivery.go_on();
 }
 
-TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
+TEST_CASE("[DONE] is reported only after its last byte was written") {
   const std::vector<std::pair<const char*, Reply>> replies = {
       {"due together", two_events()},
       {"event by event", two_events().write_each_event()},
@@ -94,7 +94,7 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
     Watching outlet(progress);
     stream(reply, outlet, progress);
     CHECK(progress.done);
-    std::string sent;  // before each write
+    std::string sent;  // written before
     for (const Watching::Write& write : outlet.writes) {
       CHECK_FALSE((write.done_before && !has_part(sent, "[DONE]")));
       sent += write.bytes;
@@ -103,7 +103,7 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
   }
 }
 
-TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
+TEST_CASE("[DONE] is reported with its own time, whatever follows it") {
   const Reply reply = two_events().sse(with_data_after_done()).write_each_event();
   detail::DeliveryProgress progress;
   Watching outlet(progress);
@@ -115,7 +115,7 @@ TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
   CHECK(progress.done_at.load() <= outlet.writes[done + 1].at);
 }
 
-TEST_CASE("events and tokens are told once they were handed over, and those that could not be are not") {
+TEST_CASE("events and tokens are reported once they were written, not before") {
   // Head, two events, [DONE], the terminating chunk.
   for (const bool simple : {true, false}) {
     const Reply apart = two_events().write_each_event();
@@ -134,7 +134,7 @@ TEST_CASE("events and tokens are told once they were handed over, and those that
   }
 }
 
-TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
+TEST_CASE("a write has at most 64 KiB, however much is due") {
   std::vector<StreamChunk> elements(2000, json_chunk({{"word", std::string(100, 'x')}}));
   elements.push_back(json_chunk({{"word", std::string(200'000, 'y')}}));
   detail::DeliveryProgress progress;
@@ -154,14 +154,14 @@ TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
   }
   CHECK((sent == expected));
   CHECK(outlet.writes.size() <= sent.size() / 65536 + 3);
-  // What is larger by itself is handed over as it is.
+  // A larger event is written in one piece.
   for (const Watching::Write& write : outlet.writes) {
     const bool of_one_event = !has_part(write.bytes, "xxx");
     CHECK((write.bytes.size() <= 65536 || of_one_event));
   }
 }
 
-TEST_CASE("a client that never got [DONE] has left no stream open") {
+TEST_CASE("a client that never got [DONE] is not accused of leaving the stream open") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(
@@ -178,8 +178,8 @@ TEST_CASE("a client that never got [DONE] has left no stream open") {
   CHECK(mock_gateway::detail::Access::record(exchange).progress.done);
 }
 
-TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's send queue") {
-  // More than the client's system takes for it, and less than the gateway's keeps.
+TEST_CASE("a client is not accused while [DONE] is in the gateway's send queue") {
+  // More than the client's system accepts, and less than the gateway's system buffers.
   const Reply large = chunks({raw_bytes("data: " + std::string(std::size_t{512} << 10, 'x') + "\n\n")});
   const std::pair<const char*, Reply> replies[] = {
       {"the stream stays open", large.sse(SseDialect().open_after_done(true))},
@@ -207,7 +207,7 @@ TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's se
   }
 }
 
-TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also after hours") {
+TEST_CASE("durations of waits are printed in seconds with one decimal, even after hours") {
   using Wait = detail::ScriptedWait;
   for (const Duration ago : {Duration{0}, Duration(990ms), Duration(1001ms), Duration(9'999ms), Duration(10'005ms),
                              Duration(59'960ms), Duration(61'050ms), Duration(3'600'500ms), Duration(90'061'010ms)}) {
@@ -232,10 +232,9 @@ TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also 
           "was held as scripted before token 2 for " + std::string(expected) + " s; the client still waited");
 }
 
-// --- Lateness
-// ---------------------------------------------------------------------------------------------------------
+// --- Lateness --------------------------------------------------------------------------------------------------------
 
-/// Looks at what is waited for, and takes bytes, when the test lets it.
+/// An outlet that ends waits and accepts bytes only when the test says so.
 class LooksLate final : public test_support::WritesOnly {
  public:
   std::optional<std::size_t> write_some(std::string_view bytes) override { return takes ? bytes.size() : 0; }
@@ -254,7 +253,7 @@ class LooksLate final : public test_support::WritesOnly {
   };
 };
 
-TEST_CASE("how late something left is counted from its moment, or from when nothing else held it up") {
+TEST_CASE("lateness counts from the due time, or from the end of another wait") {
   struct Case {
     const char* what;
     bool gateway_is_slow;
@@ -269,7 +268,7 @@ TEST_CASE("how late something left is counted from its moment, or from when noth
     CAPTURE(tried.what);
     Gate gate;
     Reply reply = chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}}).at(1ms)});
-    // A fault, though it does not strike, has each event wait its turn.
+    // With a fault in the reply, even one that is not reached, each event waits for its turn.
     reply = tried.is_held ? reply.hold(gate, before_event(1)) : reply.fault(after_events(9), stall(1s));
     detail::Timeline timeline(detail::Access::state(RealClock{}), nullptr);
     detail::PaceSchedule pace;
@@ -296,7 +295,7 @@ TEST_CASE("how late something left is counted from its moment, or from when noth
   }
 }
 
-TEST_CASE("a paced answer says how late it was, and none is on a clock that takes no time") {
+TEST_CASE("a paced reply reports its lateness; on the instant clock there is none") {
   const auto ask = [](const Options& options, bool stream) {
     Gateway gateway(options.pace(Pace().every(2ms)));
     gateway.chat().reply(text("one two three"));
@@ -318,7 +317,7 @@ TEST_CASE("a paced answer says how late it was, and none is on a clock that take
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(test_support::eventually([&] { return !clock.waits().empty(); }));
-  clock.advance(10s);  // which is far beyond the token that waits
+  clock.advance(10s);  // far beyond the due time of the waiting token
   CHECK(connection.receive_response().complete);
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
   CHECK(gateway.journal().last().lateness() == 0s);

@@ -1,5 +1,5 @@
-// Every wait of an exchange: how soon it ends, by whatever ends it, how a test sees it, and how it ends when a test
-// forgets it. Measured in real time, so this file runs by itself.
+// Every kind of wait of an exchange: what ends it and how soon, how a test sees it, and what ends it if a test forgets
+// it. Measured in real time, so this file runs alone.
 
 #include <sys/ioctl.h>
 
@@ -31,8 +31,8 @@ constexpr double limit = 20;  // ms
 constexpr int repeats = 12;
 constexpr std::chrono::milliseconds patience = 5s;
 
-/// The maximum of a series counts. Wall time is also what others take of the machine: a series that fails is measured
-/// again, at most twice. With sanitizers the shortest run counts.
+/// Judges the maximum of a series. Other processes also take wall time, so a failed series is measured again, at most
+/// twice. With sanitizers the shortest run counts.
 template <class Run>
 void check_below(double most, int runs, const Run& run) {
   if (test_support::sanitized) {
@@ -45,25 +45,25 @@ void check_below(double most, int runs, const Run& run) {
   CHECK(series.is_below(most));
 }
 
-// --- What waits -----------------------------------------------------------------------------------------------------
+// --- Kinds of waits --------------------------------------------------------------------------------------------------
 
-/// What ends a wait besides stop and the client.
+/// What ends a wait, other than stop() and the client.
 enum class Ended { by_the_clock, by_the_gate, by_nothing_else };
-/// Whether a client that closes its side ends the wait too. Otherwise it is noted at once, and the wait goes on: the
-/// client may still read.
+/// Whether a closing client ends the wait too. Otherwise it is recorded at once, and the wait continues: the client may
+/// still read.
 enum class Closing { ends, is_noted };
 
 struct Kind {
   std::string name;
   std::function<Reply(const Gate&)> reply;
   bool streamed;
-  std::size_t events;  // that arrive before the wait; of a plain reply none
+  std::size_t events;  // that arrive before the wait; 0 for a plain reply
   Ended ended;
   Closing closing;
-  /// As ManualClock::waits lists it; empty: it has no deadline.
+  /// As ManualClock::waits lists it; empty if there is no deadline.
   std::string listed = {};
   std::optional<ConnectionFault> fault = {};
-  /// The client reads nothing, and so many bytes are sent to it, or more.
+  /// The client reads nothing, and at least this many bytes are sent to it.
   std::size_t unread = 0;
 };
 
@@ -137,7 +137,7 @@ inline const char* to_string(ClockKind kind) {
   return kind == ClockKind::real ? "real" : kind == ClockKind::manual ? "manual" : "instant";
 }
 
-/// One exchange, in its wait.
+/// An exchange during its wait.
 struct Waiting {
   Waiting(const Kind& kind, ClockKind clock_kind, Duration guard = 10s)
       : clock(ManualClock::default_start, guard),
@@ -158,7 +158,7 @@ struct Waiting {
       REQUIRE(clock.wait_for_waits(1, patience));
     if (kind.ended == Ended::by_the_gate) REQUIRE(gate.wait_until_delivered(patience));
     if (kind.unread > 0) REQUIRE(eventually([&] { return exchange->bytes_sent() >= kind.unread; }));
-    // A client that closes with bytes unread resets.
+    // A client that closes with unread bytes sends a reset.
     if (kind.events > 0) REQUIRE(receive_events(kind.events));
   }
 
@@ -189,15 +189,15 @@ struct Waiting {
   Gate gate;
   Gateway gateway;
   RawConnection connection;
-  std::optional<Exchange> exchange;  // nothing before its request has come
+  std::optional<Exchange> exchange;  // empty before its request has arrived
 };
 
-/// Every kind on every clock where it waits.
+/// Calls `check` for every kind of wait, on every clock where it waits.
 template <class Check>
 void for_each(const Check& check) {
   for (const Kind& kind : kinds()) {
     for (const ClockKind clock : {ClockKind::real, ClockKind::manual, ClockKind::instant}) {
-      // There a wait for a moment takes no time.
+      // On the instant clock, a wait for time takes no time.
       if (clock == ClockKind::instant && !kind.listed.empty()) continue;
       const std::string on = to_string(clock);
       CAPTURE(kind.name);
@@ -207,7 +207,7 @@ void for_each(const Check& check) {
   }
 }
 
-// --- How soon it ends -----------------------------------------------------------------------------------------------
+// --- How soon a wait ends --------------------------------------------------------------------------------------------
 
 TEST_CASE("every wait ends within 20 ms of the gateway's stop") {
   for_each([](const Kind& kind, ClockKind clock) {
@@ -235,7 +235,7 @@ TEST_CASE("every wait ends within 20 ms of its client's reset") {
   });
 }
 
-TEST_CASE("a client that closes its side is noted within 20 ms, and ends what waits for nothing else") {
+TEST_CASE("a half-close is recorded within 20 ms, and ends waits that only wait for the client") {
   for_each([](const Kind& kind, ClockKind clock) {
     check_below(limit, repeats, [&]() -> Time {
       Waiting on(kind, clock);
@@ -288,7 +288,7 @@ TEST_CASE("a ping comes within 20 ms of the advance to its moment") {
   }
 }
 
-TEST_CASE("a connection that reads or lingers ends within 20 ms of the stop, the close and the reset") {
+TEST_CASE("a connection that reads or lingers ends within 20 ms of a stop, close or reset") {
   enum class Act { stop, close, reset };
   struct State {
     std::string name;
@@ -333,9 +333,9 @@ TEST_CASE("a connection that reads or lingers ends within 20 ms of the stop, the
   }
 }
 
-// --- How a test sees it ---------------------------------------------------------------------------------------------
+// --- How a test sees a wait ------------------------------------------------------------------------------------------
 
-TEST_CASE("each wait for a moment is listed by name and deadline, nearest first") {
+TEST_CASE("timed waits are listed by name and deadline, nearest first") {
   for (const Kind& kind : kinds()) {
     if (kind.listed.empty()) continue;
     CAPTURE(kind.name);
@@ -349,7 +349,7 @@ TEST_CASE("each wait for a moment is listed by name and deadline, nearest first"
   }
 }
 
-TEST_CASE("waits for one moment are each listed, in the order in which they began, and all end at it") {
+TEST_CASE("waits with the same deadline are listed in the order of their start, and end together") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("a").first_token_after(1s));
@@ -375,7 +375,7 @@ TEST_CASE("waits for one moment are each listed, in the order in which they bega
   CHECK(gateway.verify());
 }
 
-TEST_CASE("the waits of several exchanges and of a client's sleep stand in one list") {
+TEST_CASE("one list contains the waits of several exchanges and of a client's sleep") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("a").first_token_after(3s), text("a b").every(2s).first_token_after(2s));
@@ -403,9 +403,9 @@ TEST_CASE("the waits of several exchanges and of a client's sleep stand in one l
   CHECK(clock.waits().empty());
 }
 
-// --- How it ends when a test forgets it -----------------------------------------------------------------------------
+// --- What ends a forgotten wait --------------------------------------------------------------------------------------
 
-TEST_CASE("a wait that the test forgets ends with its guard, and verify() tells it") {
+TEST_CASE("the guard ends a forgotten wait, and verify() reports it") {
   for (const Kind& kind : kinds()) {
     if (kind.ended == Ended::by_nothing_else) continue;
     CAPTURE(kind.name);
@@ -423,7 +423,7 @@ TEST_CASE("a wait that the test forgets ends with its guard, and verify() tells 
   }
 }
 
-TEST_CASE("however many waits an exchange has, all end with the first guard that expires") {
+TEST_CASE("all waits of an exchange end when the first guard expires") {
   const Gate never(50ms);
   std::string many;
   for (int i = 0; i < 40; ++i) many += "word ";
@@ -462,7 +462,7 @@ TEST_CASE("however many waits an exchange has, all end with the first guard that
   }
 }
 
-TEST_CASE("on the real clock a pace goes on as it was when a gate's guard has expired") {
+TEST_CASE("on the real clock a pace continues after a gate's guard has expired") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   Stub stub = gateway.chat().reply(text("a b c").every(20ms).hold(Gate(10ms), before_token(1)));
   const Time time = time_of([&] { CHECK(Http(gateway).stream().joined_text() == "a b c"); });
@@ -470,7 +470,7 @@ TEST_CASE("on the real clock a pace goes on as it was when a gate's guard has ex
   CHECK(time >= 40ms);
 }
 
-TEST_CASE("an exchange that comes to no rest delays an advance by one guard, not by one for each deadline") {
+TEST_CASE("a blocked exchange delays an advance by one guard, not by one per deadline") {
   check_below(50 + 2 * limit, 3, [&]() -> Time {
     std::promise<void> release;
     const std::shared_future<void> released = release.get_future().share();
@@ -494,7 +494,7 @@ TEST_CASE("an exchange that comes to no rest delays an advance by one guard, not
   });
 }
 
-TEST_CASE("a client that does not read delays an advance for a moment only") {
+TEST_CASE("a client that does not read delays an advance only briefly") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(chunks({raw_bytes(std::string(50'000, 'x'))})
@@ -510,17 +510,17 @@ TEST_CASE("a client that does not read delays an advance for a moment only") {
   CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
 
-// --- Gates ----------------------------------------------------------------------------------------------------------
+// --- Gates -----------------------------------------------------------------------------------------------------------
 
-/// Bytes that the client's kernel has for it.
+/// Unread bytes in the client's kernel.
 inline std::size_t arrived(const RawConnection& connection) {
   int bytes = 0;
   REQUIRE(::ioctl(connection.descriptor(), FIONREAD, &bytes) == 0);
   return static_cast<std::size_t>(bytes);
 }
 
-TEST_CASE("what precedes a gate is at the client when the gate says so, and nothing more") {
-  std::vector<std::string> pieces;  // the unbroken stream's: head, then what each chunk adds
+TEST_CASE("when a gate reports delivery, the client has everything before the gate and nothing more") {
+  std::vector<std::string> pieces;  // of the whole stream: the head, then the bytes of each chunk
   {
     Gateway gateway{Options{}.clock(ManualClock{})};
     gateway.chat().reply(words());
@@ -565,7 +565,7 @@ TEST_CASE("what precedes a gate is at the client when the gate says so, and noth
   }
 }
 
-TEST_CASE("a gate is reached, and what precedes it not delivered, while the client does not read") {
+TEST_CASE("while the client does not read, a gate is reached but not delivered") {
   for (const bool stalls : {false, true}) {
     Gate gate;
     Gateway gateway;
@@ -587,7 +587,7 @@ TEST_CASE("a gate is reached, and what precedes it not delivered, while the clie
   }
 }
 
-TEST_CASE("a gate counts the exchanges that it holds, and not one that left before it had everything") {
+TEST_CASE("a gate counts the exchanges that it holds, not one that left before delivery") {
   Gate gate;
   Gateway gateway;
   const Reply large = chunks({raw_bytes(std::string(50'000, 'x')), raw_bytes("y")}).hold(gate, before_event(2));
@@ -611,7 +611,7 @@ TEST_CASE("a gate counts the exchanges that it holds, and not one that left befo
   gate.open();
 }
 
-TEST_CASE("a plain reply that is held has nothing to deliver before") {
+TEST_CASE("a held plain reply has nothing to deliver before") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -623,7 +623,7 @@ TEST_CASE("a plain reply that is held has nothing to deliver before") {
   CHECK(connection.receive_response().complete);
 }
 
-TEST_CASE("release lets the exchange pass that is held longest, and no other") {
+TEST_CASE("release lets the longest-held exchange pass, and no other") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(words().hold(gate, before_token(2)));
@@ -646,7 +646,7 @@ TEST_CASE("release lets the exchange pass that is held longest, and no other") {
   }
   gate.open();
   CHECK(connections[3].receive_response().joined_text() == "one two three");
-  // Released beforehand, and open for all.
+  // A gate that is released in advance, and then open for all.
   Gate early;
   early.release();
   gateway.chat().reply(words().hold(early, before_token(2)));

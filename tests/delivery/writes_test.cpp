@@ -1,5 +1,5 @@
-// What is due together leaves together: into how many TCP segments a reply comes, what parts them, and that nobody is
-// told less of a reply than its client has read.
+// Events that are due together leave in one write: how many TCP segments a reply takes, what separates them, and that
+// the record counts at least the bytes that the client has read.
 
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -30,11 +30,12 @@ using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// How many segments with data the client's kernel has received: one for each small write, since TCP_NODELAY is on.
-/// Nothing where the system does not tell.
+/// How many segments with data the client's kernel has received: one for each small write, since TCP_NODELAY is set.
+/// Empty if the system does not report it.
 std::optional<unsigned> segments(const RawConnection& connection) {
 #ifdef __linux__
-  // tcpi_data_segs_in of <linux/tcp.h>, which cannot be included beside <netinet/tcp.h>, whose tcp_info ends before it.
+  // The offset of tcpi_data_segs_in in <linux/tcp.h>. That header conflicts with <netinet/tcp.h>, whose tcp_info lacks
+  // this field.
   constexpr std::size_t place = 152;
   unsigned char info[256] = {};
   socklen_t size = sizeof info;
@@ -49,7 +50,7 @@ std::optional<unsigned> segments(const RawConnection& connection) {
   return std::nullopt;
 }
 
-/// A stream on a manual clock, of a gateway of its own: equal replies have equal bytes.
+/// A stream on a manual clock, from its own gateway. Equal replies have equal bytes.
 struct Stream {
   explicit Stream(const Reply& reply, test_support::ConnectionOptions options = {})
       : gateway(Options{}.clock(clock).verify_on_destruction(false)),
@@ -59,7 +60,7 @@ struct Stream {
     REQUIRE(stub.wait_for_calls(1, patience));
   }
 
-  /// Of the head and all that followed it.
+  /// Receives the head and everything after it.
   std::string rest() { return connection.receive_response().raw; }
   void check_segments(unsigned expected) const {
     if (const auto count = segments(connection)) CHECK(*count == expected);
@@ -76,7 +77,7 @@ SseDialect gzipped() {
   return dialect;
 }
 
-TEST_CASE("a stream without a pace comes in one segment, and event by event where that is asked for") {
+TEST_CASE("a stream without a pace is one segment, or one per event on request") {
   for (const Reply& reply : {text("one two"), text("one two").sse(gzipped()), text("one two").every(0s)}) {
     Stream together(reply);
     Stream apart(reply.write_each_event());
@@ -88,7 +89,7 @@ TEST_CASE("a stream without a pace comes in one segment, and event by event wher
   }
 }
 
-TEST_CASE("each event of a stream is a chunk of its own") {
+TEST_CASE("each event of a stream is a separate chunk") {
   Stream stream(text("one two"));
   const Response response = stream.connection.receive_response();
   std::string_view body = std::string_view(response.raw).substr(response.raw.find("\r\n\r\n") + 4);
@@ -116,7 +117,7 @@ TEST_CASE("a client of HTTP/1.0 gets a stream without a pace in one segment") {
   if (const auto count = segments(connection)) CHECK(*count == 1);
 }
 
-TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
+TEST_CASE("waits, gates, stalls and pings separate writes") {
   SUBCASE("a wait") {
     Stream stream(text("one two three").first_token_after(1s));
     CHECK(stream.connection.receive_until("\n\n\r\n").found);  // the role event
@@ -156,11 +157,11 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
     Stream stream(
         chunks({raw_bytes("data: {\"a\""), raw_bytes(":1}\n\n"), json_chunk({{"b", 2}}), json_chunk({{"c", 3}})}));
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
-    stream.check_segments(4);  // the head, each raw element, all else
+    stream.check_segments(4);  // the head, each raw element, all the rest
   }
 }
 
-/// How many bytes each read of a connection gives, up to the end of the stream on it.
+/// The number of bytes in each read of a connection, until the stream ends.
 std::vector<std::size_t> reads_of_stream(const RawConnection& connection) {
   std::string all;
   std::vector<std::size_t> reads;
@@ -175,7 +176,7 @@ std::vector<std::size_t> reads_of_stream(const RawConnection& connection) {
 }
 
 #ifdef __linux__
-TEST_CASE("each slice of a reply is a read of its own, over IPv4, over IPv6, and from one to the other") {
+TEST_CASE("each slice of a reply is a separate read, over IPv4, IPv6 and both") {
   for (const auto& pair : {std::pair("127.0.0.1", "127.0.0.1"), std::pair("::1", "::1"), std::pair("::", "127.0.0.1"),
                            std::pair("::", "::1")}) {
     const auto* const host = pair.first;
@@ -194,12 +195,12 @@ TEST_CASE("each slice of a reply is a read of its own, over IPv4, over IPv6, and
 #endif
 
 #ifdef __linux__
-TEST_CASE("the next slice leaves when the client has read the one before, not when its system has acknowledged it") {
+TEST_CASE("the next slice leaves once the client has read the previous one, before its system's acknowledgement") {
   Gateway gateway;
   gateway.chat().reply(text("one two").slice_writes(200));
   RawConnection connection(gateway);
   std::vector<std::chrono::nanoseconds> times;
-  // In a conversation that goes to and fro, a system delays each acknowledgement by 40 ms.
+  // When requests and responses alternate, a system delays each acknowledgement by 40 ms.
   for (int i = 0; i < 40; ++i) {
     times.push_back(test_support::time_of([&] {
       connection.send(Http(gateway).format_chat());
@@ -210,7 +211,7 @@ TEST_CASE("the next slice leaves when the client has read the one before, not wh
 }
 #endif
 
-TEST_CASE("a client that does not read is waited for a second, and not for a second with each slice") {
+TEST_CASE("the gateway waits a second for a client that does not read, not a second per slice") {
   Gateway gateway;
   const Stub stub = gateway.chat().reply(text("one two").slice_writes(1));
   RawConnection connection(gateway);
@@ -220,7 +221,7 @@ TEST_CASE("a client that does not read is waited for a second, and not for a sec
   CHECK(connection.receive_response().complete);
 }
 
-TEST_CASE("whoever has read a whole stream is told of all its events") {
+TEST_CASE("a client that has read a whole stream is recorded with all its events") {
   Gateway gateway;
   gateway.chat().reply("one two three");
   RawConnection connection(gateway);
@@ -234,13 +235,13 @@ TEST_CASE("whoever has read a whole stream is told of all its events") {
   }
 }
 
-TEST_CASE("a client that leaves inside a large write was sent the events that its connection took") {
+TEST_CASE("a client that leaves inside a large write is recorded with the events that its connection accepted") {
   std::string words;
   for (int word = 0; word < 30'000; ++word) words += "word ";
   const std::string whole = Stream(text(words)).rest();
   test_support::ConnectionOptions small;
   small.receive_buffer = 4096;
-  // The one write is of six megabytes, of which a connection takes some.
+  // With one_write() the write has six megabytes, of which the connection accepts a part.
   for (const Reply& reply : {text(words), text(words).one_write()}) {
     Stream left(reply, small);
     const Exchange exchange = left.stub.last_call();

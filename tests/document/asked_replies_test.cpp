@@ -1,4 +1,4 @@
-// Stubs with "ask": their requests wait until the test says what to reply.
+// Stubs with "ask": their requests wait until the test chooses a reply.
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +34,7 @@ const char* const asks = R"({"mock_gateway": 1, "stubs": [
   {"name": "asks", "when": {"user_says": "ask"}, "reply": {"ask": true}},
   {"name": "says", "reply": "plain"}]})";
 
-/// A gateway that asks, and the test that it asks.
+/// A gateway with a stub that asks the test for replies.
 class Asking {
  public:
   explicit Asking(const std::string& script = asks, const Options& options = Options{})
@@ -44,7 +44,7 @@ class Asking {
   const LoadedScript& script() const { return script_; }
   AskedRequests& board() { return detail::Access::serving(gateway_)->asked; }
   std::vector<AskedRequest> list(const RequestScope& scope = {}) { return board().list(scope); }
-  /// The one that waits, once there are so many.
+  /// Waits until `count` requests are waiting. Returns the first.
   AskedRequest wait_for(std::size_t count = 1) {
     REQUIRE(eventually([&] { return list().size() == count; }));
     return list().front();
@@ -81,7 +81,7 @@ TEST_CASE("a request waits until the test replies, and gets that reply") {
   CHECK_FALSE(exchange.guard_expired());
 }
 
-TEST_CASE("whatever a script can reply, the test can") {
+TEST_CASE("a test can give every reply that a script can") {
   Asking asking;
   std::future<Response> failed = asking.send("ask");
   CHECK(asking.reply(asking.wait_for().exchange, Failure(429, "rate_limited", "later")) ==
@@ -98,7 +98,7 @@ TEST_CASE("whatever a script can reply, the test can") {
   CHECK(asking.gateway().verify());
 }
 
-TEST_CASE("a request that the test lets the default reply answer is a call of the stub, also when it cannot be made") {
+TEST_CASE("a request for which the test chooses the default reply counts as a call, even if that reply fails") {
   Asking asking;
   Json request = test_support::chat_body("ask");
   request["response_format"] = {{"type", "json_schema"},
@@ -112,7 +112,7 @@ TEST_CASE("a request that the test lets the default reply answer is a call of th
   CHECK(asking.gateway().verify());
 }
 
-TEST_CASE("the pace of a reply that the test gives begins when it is given") {
+TEST_CASE("the pace of a reply starts when the test gives it") {
   Asking asking(asks, Options{}.clock(InstantClock{}));
   std::future<Response> response = asking.send("ask", true);
   const AskedRequest asked = asking.wait_for();
@@ -123,7 +123,7 @@ TEST_CASE("the pace of a reply that the test gives begins when it is given") {
   CHECK(*exchange.ended() - exchange.received() >= 1h + (asked.since - exchange.received()));
 }
 
-TEST_CASE("others are answered while requests wait, and each waiting one gets its own reply") {
+TEST_CASE("other requests are answered while some wait, and each waiting one gets its own reply") {
   Asking asking;
   std::vector<std::future<Response>> responses;
   for (int i = 0; i < 8; ++i) responses.push_back(asking.send("ask " + std::to_string(i) + "."));
@@ -139,7 +139,7 @@ TEST_CASE("others are answered while requests wait, and each waiting one gets it
   CHECK(asking.gateway().journal().count() == 9);
 }
 
-TEST_CASE("an exchange that waited is in the journal in the place where it came") {
+TEST_CASE("a waiting exchange keeps its place of arrival in the journal") {
   Asking asking;
   std::future<Response> response = asking.send("ask");
   const std::uint64_t waiting = asking.wait_for().exchange;
@@ -159,7 +159,7 @@ TEST_CASE("an exchange that waited is in the journal in the place where it came"
   CHECK(journal.last().id() == waiting + 2);
 }
 
-TEST_CASE("the order of calls is that in which requests came, whichever the test answers first") {
+TEST_CASE("calls are ordered by arrival, whichever request the test answers first") {
   for (const bool newest_first : {false, true}) {
     CAPTURE(newest_first);
     Asking asking(R"({"mock_gateway": 1, "stubs": [
@@ -193,7 +193,7 @@ TEST_CASE("the order of calls is that in which requests came, whichever the test
   }
 }
 
-TEST_CASE("a reply comes once, to a request that waits") {
+TEST_CASE("a reply can be given once, and only to a waiting request") {
   Asking asking;
   CHECK(asking.reply(1, text("nobody")) == AskedRequests::Answered::unknown);
   std::future<Response> response = asking.send("ask");
@@ -205,7 +205,7 @@ TEST_CASE("a reply comes once, to a request that waits") {
   CHECK(asking.reply(exchange + 1, text("four")) == AskedRequests::Answered::unknown);
 }
 
-TEST_CASE("a client that leaves is waited for no more") {
+TEST_CASE("a client that leaves no longer waits") {
   Asking asking;
   const Http http(asking.gateway());
   RawConnection connection(asking.gateway());
@@ -220,7 +220,7 @@ TEST_CASE("a client that leaves is waited for no more") {
   CHECK(asking.gateway().verify());
 }
 
-TEST_CASE("a gateway stops at once while a request waits") {
+TEST_CASE("a gateway stops at once while requests wait") {
   CHECK(test_support::is_within(500ms, [] {
     Asking asking;
     std::thread client([http = Http(asking.gateway()).allow_incomplete()] {
@@ -235,7 +235,7 @@ TEST_CASE("a gateway stops at once while a request waits") {
   }));
 }
 
-TEST_CASE("without a reply the guard answers with an error, and verify() says so") {
+TEST_CASE("without a reply the guard sends an error, and verify() reports it") {
   Asking asking;
   Response response;
   const auto lasted = time_of([&] { response = Http(asking.gateway()).with_timeout(60s).chat("ask"); });
@@ -255,7 +255,7 @@ TEST_CASE("without a reply the guard answers with an error, and verify() says so
   CHECK(has_part(verification.message(), "POST /control/v1/asked/1 of the program's control API (--control) gives it"));
 }
 
-TEST_CASE("a step of a sequence may ask, and what is asked is told apart by its key") {
+TEST_CASE("a step of a sequence may ask the test, and asked requests are distinguished by key") {
   Asking asking(R"({"mock_gateway": 1, "stubs": [{"replies": ["first", {"ask": true}, "third"]}]})");
   const CreatedKey key = asking.gateway().keys().create("mine");
   const Http http = Http(asking.gateway()).with_key(key.secret);
@@ -272,7 +272,7 @@ TEST_CASE("a step of a sequence may ask, and what is asked is told apart by its 
   CHECK(asked.get().text() == "second");
 }
 
-TEST_CASE("waits end each with its own reply, while clients leave") {
+TEST_CASE("waiting requests get their own replies while other clients leave") {
   Asking asking;
   constexpr int rounds = 60;
   for (int round = 0; round < rounds; ++round) {
@@ -292,7 +292,7 @@ TEST_CASE("waits end each with its own reply, while clients leave") {
   }
 }
 
-TEST_CASE("a request that waits when its test is forgotten is forgotten once it is answered, and later ones are not") {
+TEST_CASE("a waiting request of a forgotten test is forgotten after its reply; later requests are not") {
   Asking asking;
   const CreatedKey mine = asking.gateway().keys().create("mine");
   const CreatedKey other = asking.gateway().keys().create("other");

@@ -1,6 +1,6 @@
-// Script documents that cannot be served: each says what is wrong, where, and what to do. bad_scripts.jsonl holds a
-// document a line: {"script": text, "problems": ["line:column: pointer: message", …]}. One that the schema accepts has
-// "schema": "accepts" and a "reason"; tests/schemas/script_check.py compares the two.
+// Script documents with mistakes: each message says what is wrong, where, and what to do. bad_scripts.jsonl has a
+// document per line: {"script": text, "problems": ["line:column: pointer: message", …]}. A document that the schema
+// accepts has "schema": "accepts" and a "reason"; tests/schemas/script_check.py compares the two.
 
 #include <algorithm>
 #include <cstddef>
@@ -28,7 +28,7 @@ std::string line_of(const ScriptProblem& problem) {
   return line + problem.message;
 }
 
-/// What reading a text says of it.
+/// The error of reading a text.
 struct Refusal {
   std::vector<std::string> problems;
   std::string message;
@@ -49,7 +49,7 @@ Refusal refusal_of(const std::string& text) {
   return refusal;
 }
 
-TEST_CASE("every bad script is refused with its problems, exactly") {
+TEST_CASE("every bad script is refused with exactly its problems") {
   const std::vector<Json> cases = script_corpus("bad_scripts.jsonl");
   CHECK(cases.size() >= 60);
   for (const Json& one : cases) {
@@ -60,7 +60,7 @@ TEST_CASE("every bad script is refused with its problems, exactly") {
   }
 }
 
-TEST_CASE("a value has the problems that a file with its text has") {
+TEST_CASE("a JSON value has the same problems as a file with its text") {
   for (const Json& one : script_corpus("bad_scripts.jsonl")) {
     const std::string script = one["script"];
     const Json value = Json::parse(script, nullptr, false, true);
@@ -79,7 +79,7 @@ TEST_CASE("a value has the problems that a file with its text has") {
   }
 }
 
-TEST_CASE("a document with a problem is told once, and never with a secret in it") {
+TEST_CASE("a document's problem is reported once and never contains a secret") {
   for (const Json& one : script_corpus("bad_scripts.jsonl")) {
     const Refusal refusal = refusal_of(one["script"]);
     INFO(refusal.message);
@@ -89,7 +89,7 @@ TEST_CASE("a document with a problem is told once, and never with a secret in it
   }
 }
 
-TEST_CASE("twenty problems are shown of many, those of the first file") {
+TEST_CASE("at most twenty problems are shown, those of the first file first") {
   std::string stubs;
   for (int number = 0; number < 50; ++number)
     stubs += (number > 0 ? "," : "") + std::string(R"({"repply": "a", "reply": "b"})");
@@ -109,7 +109,7 @@ TEST_CASE("twenty problems are shown of many, those of the first file") {
   CHECK(refusal_of(R"({"mock_gateway": 1)" + twice + "}").problems.size() == 20);
 }
 
-TEST_CASE("a refusal is headed by how many problems there are, as far as twenty") {
+TEST_CASE("a refusal begins with the number of problems, up to twenty") {
   for (int count = 1; count <= 22; ++count) {
     CAPTURE(count);
     std::string keys;
@@ -124,18 +124,19 @@ TEST_CASE("a refusal is headed by how many problems there are, as far as twenty"
   }
 }
 
-TEST_CASE("a secret that two keys have is a problem of the second") {
+TEST_CASE("a secret of two keys is a problem of the second key") {
   CHECK(refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "a", "secret": "x1"}, {"name": "b", "secret": "x1"}]})")
             .problems == std::vector<std::string>{"1:85: /keys/1/secret: another key has this secret"});
 }
 
-TEST_CASE("line and column are right wherever in a large script the problem is") {
+TEST_CASE("line and column are correct everywhere in a large script") {
   for (std::size_t size = 4030; size < 4110; ++size) {
     for (const char* const filler : {"a", "\xc3\xa9"}) {
       const std::string comment(size % 2 == 0 ? "" : "\n");
       std::string padding;
       while (padding.size() < size) padding += filler;
-      // Before the second marker of the text's places, and behind it.
+      // The position lookup caches places every 4096 bytes; these sizes put the problem before and after the second
+      // one.
       const std::string before = "{\"mock_gateway\": 1,/*" + padding + comment + padding + "*/";
       const std::size_t line_begin = before.rfind('\n') + 1;
       std::size_t column = 1;
@@ -158,7 +159,7 @@ TEST_CASE("warnings of one file do not hide the mistakes of the next") {
   CHECK_THROWS_AS(ScriptDocument::read({hidden.path(), bad.path()}), ScriptError);
 }
 
-TEST_CASE("a problem deep within, or far out on a line, is told with a line that can be read") {
+TEST_CASE("the message of a deeply nested or far-right problem is readable") {
   const std::string deep = R"({"mock_gateway": 1, "stubs": [{"reply": "a", "when": )";
   std::string open, close;
   for (int level = 0; level < 100; ++level) {
@@ -183,7 +184,7 @@ TEST_CASE("a problem deep within, or far out on a line, is told with a line that
   CHECK(long_line.message.size() < 1000);
 }
 
-TEST_CASE("what is no text in UTF-8 is refused, in a file and in a value") {
+TEST_CASE("invalid UTF-8 is refused, in a file and in a value") {
   const Refusal file = refusal_of("{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\xff\"}]}");
   REQUIRE(file.problems.size() == 1);
   CHECK(has_part(file.problems[0], "1:43: no JSON: "));
@@ -203,11 +204,11 @@ TEST_CASE("what is no text in UTF-8 is refused, in a file and in a value") {
   CHECK(has_part(message_of(value), "a key is not UTF-8"));
 }
 
-TEST_CASE("a file with a byte order mark, as editors write it, is read") {
+TEST_CASE("a file with a byte order mark is read") {
   CHECK(refusal_of("\xEF\xBB\xBF{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\"}]}").problems.empty());
 }
 
-TEST_CASE("paths that lead nowhere are problems too") {
+TEST_CASE("paths to missing files are problems too") {
   const ScriptFile file("{}", "notes.txt");
   const std::string folder = file.path().substr(0, file.path().rfind('/'));
   const auto problems_of = [](const std::vector<std::string>& paths) {
@@ -224,7 +225,7 @@ TEST_CASE("paths that lead nowhere are problems too") {
                                  folder + ": the folder holds no .json and no .jsonc"});
 }
 
-TEST_CASE("a secret is hidden also behind a word that holds what secrets begin with") {
+TEST_CASE("a secret is hidden even after a word that resembles the beginning of a secret") {
   const Refusal refusal = refusal_of(
       R"({"mock_gateway": 1, "stubs": [{"name": "task-list of sk-live-0123456789abcdef", "repply": "a", "reply": "a"}]})");
   CHECK(refusal.problems.size() == 1);
@@ -232,7 +233,7 @@ TEST_CASE("a secret is hidden also behind a word that holds what secrets begin w
   CHECK_FALSE(has_part(refusal.message, "live-"));
 }
 
-TEST_CASE("several secrets in one line of a script, and in one message, are all hidden") {
+TEST_CASE("several secrets in one line or one message are all hidden") {
   const std::string two = "sk-live-0123456789abcdef and sk-live-0123456789fedcba";
   const std::string three = two + ", sk-live-0123456789";
   for (const std::string& secrets : {two, three}) {
@@ -243,11 +244,11 @@ TEST_CASE("several secrets in one line of a script, and in one message, are all 
     REQUIRE(refusal.problems.size() == 1);
     CHECK(has_part(refusal.problems[0], "sk-"));
     CHECK_FALSE(has_part(refusal.message, "live-"));
-    CHECK_FALSE(has_part(refusal_of(script + "?").message, "live-"));  // no JSON
+    CHECK_FALSE(has_part(refusal_of(script + "?").message, "live-"));  // invalid JSON
   }
 }
 
-TEST_CASE("a secret that is the name of a member is hidden where the problem is told, in a file and in a value") {
+TEST_CASE("a secret used as the name of a member is hidden in problems, in a file and in a value") {
   const std::string secret = "sk-live-0123456789abcdef";
   const std::string script = R"({"mock_gateway": 1, "SECRET": 1, "other SECRET": 2, "states": {"SECRET": 5}})";
   std::string text = script;
@@ -272,7 +273,7 @@ TEST_CASE("a secret that is the name of a member is hidden where the problem is 
   }
 }
 
-TEST_CASE("a key of any form is hidden where a problem shows the line of its secret") {
+TEST_CASE("a key of any form is hidden in the shown line of a problem") {
   const std::string before = R"({"mock_gateway": 1, "keys": [{"name": "billing", )";
   for (const char* const secret :
        {R"("secret": "local-billing-0123")", R"("secret":"local-\"billing")", R"("secret":  "näh-billing-😀")",
@@ -294,7 +295,7 @@ TEST_CASE("a key of any form is hidden where a problem shows the line of its sec
   CHECK(has_part(key.message, R"("api_key": "******************", "prot": 1)"));
 }
 
-TEST_CASE("a key that is a number is hidden where a problem names the value of its secret") {
+TEST_CASE("a numeric key is hidden where a problem shows its value") {
   for (const std::string digits :
        {"1234567890123456", "12345678901234567890123", "0.1234567890123456", "-1234567890123456", "01234567890123456",
         "1234567890123456e9999", "1234567890123456x"}) {
@@ -318,7 +319,7 @@ TEST_CASE("a key that is a number is hidden where a problem names the value of i
   CHECK(has_part(refusal_of(R"({"mock_gateway": 1, "keys": [{"name": 12}]})").message, "got the number 12"));
 }
 
-TEST_CASE("a key of any form is hidden in a text that is only nearly JSON") {
+TEST_CASE("a key of any form is hidden in invalid JSON") {
   for (const char* const keys :
        {R"(keys: [{name: "billing", secret: "local-0123"}])", R"('keys': [{'secret': 'local-0123'}])",
         R"("keys": [{"secret" "local-0123"}])", R"("keys": [{"secret" = "local-0123"}])",
@@ -332,7 +333,7 @@ TEST_CASE("a key of any form is hidden in a text that is only nearly JSON") {
   CHECK_FALSE(has_part(refusal_of("secret: local-0123\nkeys: 1\n").message, "local"));
 }
 
-TEST_CASE("asterisks in place of a secret leave the caret under its place") {
+TEST_CASE("asterisks for a secret keep the caret in place") {
   const std::string message =
       refusal_of(R"({"mock_gateway":1,"keys":[{"name":"a","secret":"é\"東😀","stat":5}]})").message;
   INFO(message);
@@ -342,13 +343,13 @@ TEST_CASE("asterisks in place of a secret leave the caret under its place") {
   CHECK(message.substr(line + 1).find("\"stat\"") == message.substr(last + 1).find('^'));
 }
 
-TEST_CASE("what holds no secret is shown as it is") {
+TEST_CASE("text without secrets is shown unchanged") {
   const Refusal refusal = refusal_of(
       R"({"mock_gateway": 1, "stubs": [{"name": "secret", "when": {"user_says": "select a secret"}, "repply": "x", "reply": "y"}]})");
   CHECK(has_part(refusal.message, R"("user_says": "select a secret"}, "repply": "x")"));
 }
 
-TEST_CASE("of a value that is there twice it is told, and not also of what stands in it") {
+TEST_CASE("a repeated value is reported once, without the problems inside it") {
   const auto problems = [](const std::string& members) {
     return refusal_of(R"({"mock_gateway": 1, )" + members + "}").problems;
   };
@@ -356,11 +357,11 @@ TEST_CASE("of a value that is there twice it is told, and not also of what stand
   CHECK(problems(R"("stubs": [{"name": "a", "reply": "b"}], "stubs": [{"name": "c", "reply": "d"}])") ==
         std::vector<std::string>{"1:61: /stubs" + again});
   CHECK(problems(R"("stubs": [{"reply": "a"}], "stubs": [{"reply": "b"}], "stubs": [{"reply": "c"}])").size() == 1);
-  // What is there twice within one value is a mistake of its own.
+  // A key that is repeated within one value is a separate mistake.
   CHECK(problems(R"("stubs": [{"reply": "a", "reply": "b"}, {"reply": "c", "reply": "d"}])").size() == 2);
 }
 
-TEST_CASE("the place of what cannot be read is a JSON pointer, whatever characters the keys have") {
+TEST_CASE("syntax errors have a JSON pointer, for keys with any characters") {
   const auto pointer_of = [](const std::string& key, const Json& value) -> std::string {
     try {
       static_cast<void>(ScriptDocument::from_json({{"mock_gateway", 1}, {"x-", {{key, value}}}}));
@@ -377,7 +378,7 @@ TEST_CASE("the place of what cannot be read is a JSON pointer, whatever characte
   }
 }
 
-TEST_CASE("the caret stands under what is wrong, however long the line is and whatever is before it") {
+TEST_CASE("the caret marks the problem, for any length and content of the line") {
   const auto code_points = [](const std::string& text) {
     return std::count_if(text.begin(), text.end(),
                          [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; });
@@ -400,7 +401,7 @@ TEST_CASE("the caret stands under what is wrong, however long the line is and wh
   }
 }
 
-TEST_CASE("of a long line a problem keeps what is near its place") {
+TEST_CASE("of a long line a problem shows the part near its place") {
   std::string stubs;
   for (int number = 0; number < 2000; ++number)
     stubs += R"({"when": {"user_says": "東)" + std::to_string(number) + R"("}, "reply": "x"},)";
@@ -430,7 +431,7 @@ TEST_CASE("of a long line a problem keeps what is near its place") {
   }
 }
 
-TEST_CASE("a secret that begins before the part of a line that is shown is hidden in it") {
+TEST_CASE("a secret that begins before the shown part of a line is hidden") {
   for (const char* const name : {"secret", "x-note"}) {
     const std::string secret = (name == std::string("x-note") ? "sk-" : "") + std::string(800, 'k');
     const std::string problem = refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "a", ")" + std::string(name) +
@@ -442,7 +443,7 @@ TEST_CASE("a secret that begins before the part of a line that is shown is hidde
   }
 }
 
-TEST_CASE("a stub that is hidden is told at its place in its own file, and with the file of the one that hides it") {
+TEST_CASE("a hidden stub is reported at its place, with the file of the stub that hides it") {
   const ScriptFile first(
       R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": "a"}, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})",
       "first.json");

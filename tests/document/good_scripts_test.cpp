@@ -1,5 +1,5 @@
-// Script documents that are served: good_scripts.jsonl holds a document a line, {"script": text}, and in all of them
-// every key and every word that a document can have; then what the trickier keys do on the wire.
+// Valid script documents: good_scripts.jsonl has a document per line, {"script": text}. Together they use every key and
+// every word of the schema. Other tests check the effects of the more complicated keys on the wire.
 
 #include <chrono>
 #include <functional>
@@ -46,12 +46,12 @@ TEST_CASE("every good script is read, starts a gateway and is mounted on it") {
   }
 }
 
-/// Keys and words of the schema, by the place where the schema has them.
+/// Keys and words of the schema, by their place in the schema.
 class Vocabulary {
  public:
   explicit Vocabulary(Json schema) : schema_(std::move(schema)) { collect(schema_, ""); }
 
-  /// Strikes out what a document has.
+  /// Removes the keys and words that a document uses.
   void use(const Json& document) { walk(document, schema_, ""); }
   const std::set<std::string>& unused() const { return unused_; }
 
@@ -68,7 +68,7 @@ class Vocabulary {
       for (const Json& value : part["enum"]) unused_.insert(word(place, value));
     }
     for (const auto& [key, inner] : part.items()) {
-      // What excludes keys has none of its own.
+      // Subschemas that exclude something define no keys of their own.
       if (key != "not" && key != "oneOf") collect(inner, place + "/" + key);
     }
   }
@@ -101,7 +101,7 @@ class Vocabulary {
   std::set<std::string> unused_;
 };
 
-TEST_CASE("the good scripts have every key and every word of the schema") {
+TEST_CASE("the good scripts use every key and every word of the schema") {
   Vocabulary vocabulary(script_schema());
   CHECK(vocabulary.unused().size() > 300);
   for (const Json& one : script_corpus("good_scripts.jsonl"))
@@ -111,14 +111,14 @@ TEST_CASE("the good scripts have every key and every word of the schema") {
   CHECK(missing == "");
 }
 
-/// Calls `see` with each object type of the schema that has properties.
+/// Calls `see` for each object type of the schema that has properties.
 void each_object_type(const Json& part, const std::function<void(const Json&)>& see) {
   if (part.is_object() && part.contains("properties")) see(part["properties"]);
   if (part.is_structured())
     for (const Json& inner : part) each_object_type(inner, see);
 }
 
-TEST_CASE("wherever the schema has a failure it has what can stand beside one") {
+TEST_CASE("wherever the schema allows a failure, it allows the keys that accompany one") {
   int places = 0;
   each_object_type(script_schema(), [&places](const Json& properties) {
     if (!properties.contains("failure") || properties["failure"].is_boolean()) return;
@@ -133,7 +133,7 @@ TEST_CASE("wherever the schema has a failure it has what can stand beside one") 
   CHECK(places == 4);  // of replies, operations, failures and chaos
 }
 
-/// A gateway on which a document is mounted.
+/// A gateway with a mounted document.
 class Served {
  public:
   explicit Served(const std::string& sections)
@@ -165,13 +165,13 @@ TEST_CASE("a tool call carries its arguments, its malformed arguments or its inp
   CHECK(calls[0]["id"] == "call_7");
   CHECK(calls[1]["id"] == "call_8");
   CHECK(calls[2]["id"] == "call_9");
-  CHECK(calls[3]["id"] != "");  // one is made up
+  CHECK(calls[3]["id"] != "");  // the gateway generates one
   CHECK(Json::parse(calls[0]["function"]["arguments"].get<std::string>()) == Json{{"city", "Paris"}});
   CHECK(calls[1]["function"]["arguments"] == "{\"a\": ");
   CHECK(calls[2]["custom"]["input"] == "SELECT 1");
 }
 
-TEST_CASE("what stands beside a failure is in its answer") {
+TEST_CASE("keys that accompany a failure appear in its response") {
   Served served(R"("stubs": [{"replies": [
     {"failure": {"status": 500, "code": "broken", "message": "It broke."}, "retry_after": "1.5s", "retry_after_ms": "1500ms",
      "should_retry": false, "type": "server_error", "headers": {"X-Trace": ["a", "b"]}},
@@ -193,7 +193,7 @@ TEST_CASE("what stands beside a failure is in its answer") {
   CHECK(third.json() == Json{{"detail", "slow down"}});
 }
 
-TEST_CASE("a 429 of a script has Retry-After: 1 in every section, unless the script leaves it out") {
+TEST_CASE("a 429 in any section has Retry-After: 1 unless the script omits it") {
   const auto first_in = [](const std::string& section) {
     return [section](const std::string& failure) { return section + "{" + failure + "}]"; };
   };
@@ -263,7 +263,7 @@ TEST_CASE("a fault strikes at its trigger") {
   CHECK(connection.receive_all().bytes == "\xff");
 }
 
-TEST_CASE("a gate of the document holds a reply until the test opens it") {
+TEST_CASE("a gate of the document holds a reply until the test opens the gate") {
   const ScriptDocument document = ScriptDocument::from_json(Json::parse(
       R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "one two", "hold": {"gate": "first", "before_token": 2}}}]})"));
   Gateway gateway(Options{}.verify_on_destruction(false));
@@ -276,7 +276,7 @@ TEST_CASE("a gate of the document holds a reply until the test opens it") {
   CHECK(connection.receive_until("[DONE]").found);
 }
 
-TEST_CASE("what a completion claims of itself") {
+TEST_CASE("a completion can claim another model, id and time") {
   Served served(replying(R"({"text": "a b", "model": "other", "finish_reason": "length",
     "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total": 7}, "extra": {"service_tier": "flex"},
     "extra_message": {"annotations": []}, "extra_chunks": [{"number": 2, "fields": {"x": 1}}], "chunked": {"characters": 1}})"));
@@ -294,7 +294,7 @@ TEST_CASE("what a completion claims of itself") {
   CHECK(events[2]["choices"][0]["delta"]["content"] == " ");
 }
 
-TEST_CASE("choices have their own endings, and early hints come first") {
+TEST_CASE("choices have different endings, and early hints come first") {
   Served served(replying(
       R"({"choices": ["a", {"text": "b", "finish_reason": "length"}], "early_hints": {"Link": "</a>; rel=preload"}})"));
   RawConnection connection(served.gateway());
@@ -308,7 +308,7 @@ TEST_CASE("choices have their own endings, and early hints come first") {
   CHECK(whole.finish_reason(1) == "length");
 }
 
-TEST_CASE("matchers joined by any, all and not choose the stub") {
+TEST_CASE("matchers combined with any, all and not choose the stub") {
   Served served(R"("stubs": [
     {"when": {"any": [{"user_says": {"equals": "one"}}, {"user_says": {"starts_with": "two", "not": "three"}}]}, "reply": "any"},
     {"when": {"not": {"last_is_tool_result": false}}, "reply": "tool"},
@@ -324,7 +324,7 @@ TEST_CASE("matchers joined by any, all and not choose the stub") {
   CHECK(http.chat({{"temperature", 0.25}, {"messages", {{{"role", "user"}, {"content", "12"}}}}}).text() == "number");
 }
 
-TEST_CASE("state machines, times and then move a script on") {
+TEST_CASE("state machines, times and then advance a script") {
   Served served(R"("states": {"door": "closed"}, "stubs": [
     {"when": {"user_says": "open"}, "in_state": {"door": "closed"}, "then_state": {"door": "open"}, "reply": "opened"},
     {"when": {"user_says": "open"}, "in_state": {"door": "open"}, "reply": "it is open"},
@@ -342,7 +342,7 @@ TEST_CASE("state machines, times and then move a script on") {
   CHECK(http.chat(Json("bad")).error_code() == "never_expected");
 }
 
-/// When the parts of a reply's stream leave. `serve` makes a gateway answer with the reply.
+/// The times at which the parts of a streamed reply leave. `serve` makes a gateway answer with the reply.
 template <class Serve>
 std::vector<Duration> times_of_stream(const Serve& serve) {
   ManualClock clock;
@@ -359,7 +359,7 @@ std::vector<Duration> times_of_stream(const Serve& serve) {
   return times;
 }
 
-TEST_CASE("a distribution in a script is the one that the function of its name makes") {
+TEST_CASE("a distribution in a script equals that of the C++ function of its name") {
   struct Row {
     const char* script;
     Reply reply;
@@ -391,7 +391,7 @@ TEST_CASE("a distribution in a script is the one that the function of its name m
   CHECK(test_support::listed(noted.missing({"timing", "rate"})) == "");
 }
 
-TEST_CASE("operations, forced failures, chaos and faults of connections") {
+TEST_CASE("operations, forced failures, chaos and connection faults work from a script") {
   Served served(R"("keys": [{"name": "billing", "secret": "sk-billing-0123456789"}],
     "operations": [{"method": "POST", "path": "/v1/files/{id}", "reply": {"status": 201, "json": {"ok": true}, "headers": {"A": ["b", "c"]}}},
                    {"method": "GET", "path": "/broken", "reply": {"failure": 503, "retry_after": "2s", "headers": {"A": "b"}}}],
@@ -418,7 +418,7 @@ TEST_CASE("operations, forced failures, chaos and faults of connections") {
   CHECK(http.chat(Json("chaos")).status == 529);
 }
 
-TEST_CASE("a header with two values is sent twice, whatever section its failure stands in") {
+TEST_CASE("a header with two values is sent twice, in every section that has failures") {
   Served served(
       R"("operations": [{"method": "GET", "path": "/broken", "reply": {"failure": 503, "headers": {"A": ["b", "c"]}}}],
     "failures": [{"failure": 500, "headers": {"A": ["d", "e"]}}],
@@ -436,13 +436,13 @@ TEST_CASE("a header with two values is sent twice, whatever section its failure 
   CHECK(broken.all("A") == Values{"b", "c"});
 }
 
-/// What a chat request asks for of which no default reply can be made.
+/// A response format for which no default reply can be generated.
 Json unanswerable() {
   return {{"response_format",
            {{"type", "json_schema"}, {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}}}};
 }
 
-TEST_CASE("a request that the default reply cannot answer is refused, and no call of its stub") {
+TEST_CASE("a request that the default reply cannot answer is refused and does not count as a call") {
   Served served(R"("stubs": [{"name": "any", "should": {"temperature_is": 0}, "reply": {"default": true}}])");
   CHECK(served.http().chat(unanswerable()).error_code() == "unsupported_schema");
   CHECK(served.script().stub("any").calls() == 0);
@@ -452,7 +452,7 @@ TEST_CASE("a request that the default reply cannot answer is refused, and no cal
   CHECK(served.script().stub("any").calls() == 1);
 }
 
-TEST_CASE("a request that the default reply cannot answer takes nothing of its stub: no turn, no step, no state") {
+TEST_CASE("a request that the default reply cannot answer uses no turn, step or state of its stub") {
   Served served(R"("stubs": [
     {"name": "once", "when": {"user_says": "once"}, "times": 1, "expect": 1, "reply": {"default": true}},
     {"name": "steps", "when": {"user_says": "steps"}, "replies": ["first", {"default": true}, "third"]},
@@ -472,9 +472,9 @@ TEST_CASE("a request that the default reply cannot answer takes nothing of its s
                  "  exchange 1 was refused by the default reply: 400 response_format.json_schema.schema"));
   CHECK(answered("once") != "older");
   CHECK(answered("once") == "older");
-  CHECK_FALSE(refused("once"));  // the stub steps aside, and the older one makes nothing of the schema
+  CHECK_FALSE(refused("once"));  // the stub is used up, and the older one ignores the schema
 
-  CHECK_FALSE(refused("steps"));  // a scripted reply is sent as scripted
+  CHECK_FALSE(refused("steps"));  // a scripted reply is sent unchanged
   CHECK(refused("steps"));
   CHECK(answered("steps") != "third");
   CHECK(answered("steps") == "third");
@@ -489,7 +489,7 @@ TEST_CASE("a request that the default reply cannot answer takes nothing of its s
   CHECK(served.gateway().verify());
 }
 
-TEST_CASE("the gateway's own section reaches the wire") {
+TEST_CASE("the gateway section affects the wire") {
   Served served(
       R"("gateway": {"models": ["fast", {"id": "deep", "owner": "me"}], "acceptance": {"base": "strict", "tool_role": true},
     "limit": "3/1h", "max_n": 2, "clock": "manual", "unmatched": "allowed"}, "stubs": [{"reply": "a"}])");

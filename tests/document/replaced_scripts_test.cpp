@@ -1,5 +1,4 @@
-// A script in the place of another on a gateway that runs: what it says anew is done, and what it says as before stays
-// as it has become.
+// Replacing a script on a running gateway: changed parts take effect, and unchanged parts keep their state.
 
 #include <chrono>
 #include <future>
@@ -24,7 +23,7 @@ using test_support::ScriptFile;
 
 using Statuses = std::vector<int>;
 
-/// A gateway with a script that is replaced, and a clock that stands.
+/// A gateway with a script that is replaced, and a stopped clock.
 class Replaced {
  public:
   explicit Replaced(const std::string& sections)
@@ -53,14 +52,14 @@ std::string with_ops_key(const std::string& members) {
   return R"("keys": [{"name": "ops", "secret": ")" + ops_secret + "\"" + members + "}]";
 }
 
-/// What a key gets for a chat, another one, and the list of models.
+/// The statuses that a key gets: for a chat request, another one, and the list of models.
 Statuses asked_with_ops_key(const Http& anybody) {
   const Http http = anybody.with_key(ops_secret);
   return {http.chat().status, http.chat().status, http.get("/v1/models").status};
 }
 Statuses asked_with_ops_key(const Replaced& served) { return asked_with_ops_key(served.http()); }
 
-/// A restriction that a script has for a key, and what the key gets then.
+/// A restriction of a key in a script, and the statuses of the key.
 struct Restriction {
   const char* members;
   Statuses restricted;
@@ -76,8 +75,8 @@ const std::vector<Restriction> restrictions = {
     {R"(, "operations": ["list_models"])", {403, 403, 200}},
 };
 
-TEST_CASE("each restriction of a key holds, whether a gateway starts with the script or mounts it") {
-  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // what restricts nothing
+TEST_CASE("each restriction of a key applies, whether a gateway starts with the script or mounts it") {
+  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // keys without a restriction
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     const ScriptDocument script = Replaced::script(with_ops_key(row.members));
@@ -90,14 +89,14 @@ TEST_CASE("each restriction of a key holds, whether a gateway starts with the sc
     const Json members = Json::parse("{" + std::string(row.members + 2) + "}");
     for (const auto& member : members.items()) tested.insert(member.key());
   }
-  // Whatever else a script can say of a key has its row here.
+  // Every other member of a key in a script has a row here.
   std::set<std::string> known;
   const Json schema = script_schema();
   for (const auto& member : schema["properties"]["keys"]["items"]["properties"].items()) known.insert(member.key());
   CHECK(tested == known);
 }
 
-TEST_CASE("a key of a script is without a restriction as soon as the script has none for it, and has it again") {
+TEST_CASE("a restriction of a key ends when the script drops it, and returns with it") {
   for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     Replaced served(with_ops_key(row.members));
@@ -111,7 +110,7 @@ TEST_CASE("a key of a script is without a restriction as soon as the script has 
   }
 }
 
-TEST_CASE("a key that the script has no more is refused, and one that it has still is not, nor is the test's own") {
+TEST_CASE("a key that the script drops is refused; its other keys and the test's own keys stay valid") {
   Replaced served(
       R"("keys": [{"name": "a", "secret": "sk-a-0123456789"}, {"name": "b", "secret": "sk-b-0123456789"}])");
   const CreatedKey own = served.gateway().keys().create("own");
@@ -122,14 +121,14 @@ TEST_CASE("a key that the script has no more is refused, and one that it has sti
   CHECK(served.http().chat().status == 200);
 }
 
-TEST_CASE("a key that the test has disabled stays so while the script says of keys what it said") {
+TEST_CASE("a key that the test has disabled stays disabled while its part of the script is unchanged") {
   Replaced served(with_ops_key(""));
   served.gateway().keys().disable(served.gateway().keys().list().back().id);
   served.by(with_ops_key("") + R"(, "stubs": [{"reply": "new"}])");
   CHECK(asked_with_ops_key(served) == Statuses{403, 403, 403});
 }
 
-/// A "keys" section: each key as its name, its secret (none when empty), and other members.
+/// A "keys" section. Each key is given as its name, its secret (none if empty), and other members.
 std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
   std::string section;
   for (const auto& key : keys) {
@@ -146,7 +145,7 @@ int status_with(const Replaced& served, const std::string& secret) {
   return served.http().with_key(secret).chat().status;
 }
 
-TEST_CASE("a key that a script leaves out and then has again is the same key, under its name or another") {
+TEST_CASE("a key that a script drops and adds again is the same key, even under another name") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
   served.by(R"("stubs": [])");
@@ -164,7 +163,7 @@ TEST_CASE("a key that a script leaves out and then has again is the same key, un
   CHECK(served.gateway().keys().list().back().id == id);
 }
 
-TEST_CASE("a key has the secret that its script says now, and is refused with the one of before") {
+TEST_CASE("a key has the secret of the current script, and its old secret is refused") {
   Replaced served(keys_section({{"ops", one, ""}}));
   const std::string id = served.gateway().keys().list().back().id;
   for (const bool first : {false, true}) {
@@ -176,7 +175,7 @@ TEST_CASE("a key has the secret that its script says now, and is refused with th
   CHECK(served.gateway().keys().list().size() == 2);
 }
 
-TEST_CASE("keys of a script may hand a secret on: it is the key's that has it now") {
+TEST_CASE("keys of a script can exchange secrets") {
   const std::string disabled = R"(, "state": "disabled")";
   Replaced served(keys_section({{"a", one, disabled}, {"b", two, ""}}));
   CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{403, 200});
@@ -186,7 +185,7 @@ TEST_CASE("keys of a script may hand a secret on: it is the key's that has it no
   CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{401, 200});
 }
 
-TEST_CASE("a script whose keys cannot be made changes nothing, and the one before goes on") {
+TEST_CASE("a script with impossible keys changes nothing, and the previous one stays in force") {
   struct Row {
     std::vector<std::string> key;
     const char* reason;
@@ -215,7 +214,7 @@ TEST_CASE("a script whose keys cannot be made changes nothing, and the one befor
   CHECK(status_with(served, "sk-new-0123456789ab") == 200);
 }
 
-TEST_CASE("a key that is not the script's own stays as it is, whatever the script says of it") {
+TEST_CASE("a script does not change keys that are not its own") {
   Replaced served(R"("stubs": [])");
   const CreatedKey own = served.gateway().keys().create("billing");
   Gateway& gateway = served.gateway();
@@ -230,7 +229,7 @@ TEST_CASE("a key that is not the script's own stays as it is, whatever the scrip
   CHECK(Statuses{status_with(served, own.secret), status_with(served, one)} == Statuses{200, 401});
 }
 
-TEST_CASE("a key with which the gateway started is that of the script that named it first") {
+TEST_CASE("a key that the gateway started with belongs to the first script that names it") {
   const ScriptDocument script = Replaced::script(keys_section({{"ops", one, ""}, {"default key", two, ""}}));
   Gateway gateway(script.options());
   LoadedScript loaded = script.mount(gateway);
@@ -246,7 +245,7 @@ TEST_CASE("a key with which the gateway started is that of the script that named
 
 // --- State machines --------------------------------------------------------------------------------------------------
 
-TEST_CASE("state machines stay where they are while the script starts them where it did") {
+TEST_CASE("state machines keep their state while the script's start state is unchanged") {
   Replaced served(R"("states": {"door": "closed"}, "stubs": [{"reply": "old"}])");
   CHECK(served.gateway().state("door") == "closed");
   served.gateway().set_state("door", "open");
@@ -260,9 +259,9 @@ TEST_CASE("state machines stay where they are while the script starts them where
   CHECK(served.gateway().state("door") == "open");
 }
 
-// --- What counts -----------------------------------------------------------------------------------------------------
+// --- Counters --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("failures, chaos and faults of connections go on counting while the script says of them what it said") {
+TEST_CASE("failures, chaos and connection faults keep counting while their part of the script is unchanged") {
   Replaced served(R"("failures": [{"failure": 500, "times": 2, "for": {"operation": "list_models"}}],
     "chaos": [{"failure": 503, "nth": 2}], "connections": [{"fault": {"garbage_on_accept": "SSH"}, "times": 1}])");
   CHECK(RawConnection(served.gateway()).receive_all().bytes == "SSH");
@@ -277,7 +276,7 @@ TEST_CASE("failures, chaos and faults of connections go on counting while the sc
   CHECK(served.http().ask("x") == "new");
 }
 
-TEST_CASE("three stubs that are written alike keep their calls, each its own, and lose the last with the last") {
+TEST_CASE("three identical stubs keep their own calls, and removing one removes the last") {
   const std::string once = R"({"when": {"user_says": "a"}, "times": 1, "reply": "once"})";
   Replaced served(R"("stubs": [)" + once + ", " + once + ", " + once + R"(, {"reply": "other"}])");
   CHECK(served.http().ask("a") == "once");
@@ -294,7 +293,7 @@ TEST_CASE("three stubs that are written alike keep their calls, each its own, an
 
 // --- The order of stubs ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a script that had no stub at first keeps its place behind what was mounted after it") {
+TEST_CASE("a script that had no stubs at first keeps its priority below stubs mounted later") {
   Replaced served(R"("stubs": [])");
   served.gateway().chat().when(user_says("a")).reply("the test's");
   served.by(R"("stubs": [{"reply": "the script's"}])");
@@ -302,7 +301,7 @@ TEST_CASE("a script that had no stub at first keeps its place behind what was mo
   CHECK(served.http().ask("b") == "the script's");
 }
 
-TEST_CASE("a stub that is removed while its script is mounted again keeps no request waiting") {
+TEST_CASE("no request keeps waiting when its stub is removed while its script is mounted again") {
   std::string stubs;
   for (int number = 0; number < 400; ++number)
     stubs += (number == 0 ? "" : ", ") +
@@ -311,7 +310,7 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
   Gateway gateway(Options{}.verify_on_destruction(false));
   gateway.chat().reply("r");
   LoadedScript loaded = document.mount(gateway);
-  // Each round removes the stub at another moment of the replacement.
+  // Each round removes the stub at a different moment of the replacement.
   for (int round = 0; round < 40; ++round) {
     const Stub first = loaded.stubs().front();
     const auto moment = std::chrono::steady_clock::now() + round * 50us;
@@ -324,7 +323,7 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
     std::future<int> asked =
         std::async(std::launch::async, [&gateway] { return Http(gateway).chat(Json("0")).status; });
     const bool answered = asked.wait_for(10s) == std::future_status::ready;
-    if (!answered) gateway.reset();  // so that the request ends, and the test
+    if (!answered) gateway.reset();  // ends the request, and with it the test
     REQUIRE(answered);
     CHECK(asked.get() == 200);
   }
@@ -332,7 +331,7 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
 
 // --- Lines -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a fault of a connection that did not change is told at the line at which it stands now") {
+TEST_CASE("an unchanged connection fault is reported at its current line") {
   const char* const faults = R"({"fault": "reset_on_accept"}, {"fault": "close_on_accept", "always": true},
 {"fault": "close_on_accept", "times": 3})";
   const ScriptFile first(R"({"mock_gateway": 1})", "first.json");
@@ -361,7 +360,7 @@ TEST_CASE("a fault of a connection that did not change is told at the line at wh
   CHECK(told().find("(first.json:2)\n  2 of 3 are left at 2\n" + own) == 0);
 }
 
-TEST_CASE("a stub that did not change is told at the line at which it stands now, in the file in which it stands now") {
+TEST_CASE("an unchanged stub is reported at its current line and file") {
   const ScriptFile first(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "a"}, "expect": 2, "reply": "a"},
 {"when": {"user_says": "b"}, "reply": "b"}]})",
@@ -374,7 +373,7 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
   CHECK(Http(gateway).ask("a") == "a");
   CHECK(stub.title() == "the stub at first.json:2");
 
-  // A new one stands where it stood.
+  // A new stub takes its place in the file.
   first.write(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "c"}, "reply": "c"},
 
@@ -389,7 +388,7 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
   CHECK(gateway.verify().problems().front().where.line == 4);
   CHECK(gateway.verify().problems().front().stub.title == "the stub at first.json:4");
 
-  // All of them stand in one line, and then no more.
+  // All stubs are on one line, and then moved to the second file.
   const char* const one_line =
       R"([{"when": {"user_says": "a"}, "expect": 2, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})";
   first.write(R"({"mock_gateway": 1, "stubs": )" + std::string(one_line));
@@ -406,11 +405,11 @@ TEST_CASE("a stub that did not change is told at the line at which it stands now
 
 // --- Several files ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("a change in one of several files that share a section is mounted, whichever of them it is") {
+TEST_CASE("a change in any of several files that share a section is mounted") {
   struct Row {
     const char* section;
-    const char* parts[2];    // of the two files
-    const char* changed[2];  // what stands there instead
+    const char* parts[2];    // the parts in the two files
+    const char* changed[2];  // their replacements
     std::vector<std::string> before;
     std::vector<std::string> after[2];
   };

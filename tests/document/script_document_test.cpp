@@ -1,4 +1,4 @@
-// Script documents: what a file says, a gateway does.
+// Script documents: a gateway behaves as the file says.
 
 #include <atomic>
 #include <chrono>
@@ -32,7 +32,7 @@ inline std::string said(const Response& response) {
 
 inline Json parsed(const std::string& text) { return Json::parse(text, nullptr, true, true); }
 
-/// The problems of a document, without files and source lines.
+/// The problems of a document, without file names and lines.
 inline std::vector<std::string> problems_of(const std::string& text) {
   try {
     static_cast<void>(ScriptDocument::from_json(parsed(text)));
@@ -72,7 +72,7 @@ TEST_CASE("a file scripts replies, and the first stub that matches answers") {
   CHECK(script.stubs().size() == 3);
 }
 
-TEST_CASE("a comment ends where it says, whatever stands in it") {
+TEST_CASE("a comment ends at its end marker, whatever it contains") {
   const auto replies = [](const std::string& comment) {
     const ScriptFile file("{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\"}" + comment + "]}");
     try {
@@ -92,7 +92,7 @@ TEST_CASE("a comment ends where it says, whatever stands in it") {
   }
 }
 
-TEST_CASE("a document says how the gateway starts") {
+TEST_CASE("a document configures the gateway at its start") {
   const ScriptDocument script = ScriptDocument::from_json(parsed(R"({"mock_gateway": 1,
     "gateway": {"models": ["fast", {"id": "deep", "owner": "me"}], "seed": 7, "clock": "manual", "limit": "2/1m"},
     "keys": [{"name": "billing", "secret": "sk-local-0123456789"}, {"name": "old", "secret": "sk-old-0123456789ab", "state": "disabled"},
@@ -109,7 +109,7 @@ TEST_CASE("a document says how the gateway starts") {
   CHECK(Http(gateway).with_key("sk-local-0123456789").post(chat_path, body).status == 200);
 }
 
-TEST_CASE("what a document says of models joins those of the options that it changes") {
+TEST_CASE("a document's models are added to those of the options") {
   const auto models = [](const Options& options) {
     Gateway gateway(options.verify_on_destruction(false));
     std::vector<std::string> all;
@@ -135,7 +135,7 @@ TEST_CASE("what a document says of models joins those of the options that it cha
                        "mock_gateway: Options: port must be from 0 to 65535", GatewayError);
 }
 
-TEST_CASE("a mistake is told with its line, a caret, and what is near") {
+TEST_CASE("a mistake is reported with its line, a caret and suggestions") {
   const ScriptFile file(
       "{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
   std::string message;
@@ -156,7 +156,7 @@ TEST_CASE("a mistake is told with its line, a caret, and what is near") {
   CHECK(has_part(message, "/stubs/0: a stub needs one of: reply, replies, never"));
 }
 
-TEST_CASE("problems name the value and what was expected") {
+TEST_CASE("problems contain the value and the expected type") {
   CHECK(problems_of(R"({"mock_gateway": 2})") ==
         Texts{"/mock_gateway: this release reads version 1 of the format, and this says 2"});
   CHECK(problems_of(R"({"stubs": []})") ==
@@ -171,14 +171,14 @@ TEST_CASE("problems name the value and what was expected") {
   CHECK(problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "slice_writes": 0}}]})").size() == 1);
 }
 
-TEST_CASE("a stub that an earlier one hides is a warning at its line") {
+TEST_CASE("a hidden stub is a warning at its line") {
   const ScriptDocument script = ScriptDocument::from_json(
       parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"when": {"user_says": "x"}, "reply": "never"}]})"));
   REQUIRE(script.warnings().size() == 1);
   CHECK(script.warnings()[0].pointer == "/stubs/1");
 }
 
-TEST_CASE("a duration has digits, at most nine of them behind a point, and a unit, and is at most a hundred years") {
+TEST_CASE("a duration has digits, up to nine decimals and a unit, and is at most a hundred years") {
   const auto is_taken = [](const std::string& duration) {
     return problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "faults": [{"after_tokens": 1, )"
                        R"("effect": {"stall": ")" +
@@ -194,7 +194,7 @@ TEST_CASE("a duration has digits, at most nine of them behind a point, and a uni
     CHECK_MESSAGE(!is_taken(wrong), wrong);
 }
 
-TEST_CASE("a stub that answers only sometimes hides no later one") {
+TEST_CASE("a stub that answers only sometimes hides no later stub") {
   for (const char* const first :
        {R"({"in_state": {"order": "started"}, "reply": "a"})", R"({"times": 1, "reply": "a"})",
         R"({"when": {"user_says": "y"}, "reply": "a"})", R"({"priority": -1, "reply": "a"})"}) {
@@ -204,7 +204,7 @@ TEST_CASE("a stub that answers only sometimes hides no later one") {
   }
 }
 
-TEST_CASE("of a folder every script is read, in the order of their names, and what lies deeper, too") {
+TEST_CASE("all scripts of a folder and its subfolders are read, in the order of their names") {
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [{"name": "b", "reply": "b"}]})", "b.json");
   const std::filesystem::path folder = std::filesystem::path(file.path()).parent_path();
   const auto write = [&](const std::string& name, const std::string& stub) {
@@ -228,7 +228,7 @@ TEST_CASE("of a folder every script is read, in the order of their names, and wh
   CHECK(names == Texts{"\"a\"", "\"a/z\"", "\"b\"", "\"c\""});
 }
 
-TEST_CASE("stubs and gates of a script are had by their names, and a wrong name is told with those that there are") {
+TEST_CASE("stubs and gates are accessed by name, and a wrong name lists the existing ones") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const LoadedScript script = gateway.load(parsed(R"({"mock_gateway": 1, "stubs": [
     {"name": "greeting", "when": {"user_says": "a"}, "reply": {"text": "one two", "hold": {"gate": "first", "before_token": 2}}},
@@ -236,7 +236,7 @@ TEST_CASE("stubs and gates of a script are had by their names, and a wrong name 
   Http(gateway).chat(Json("b"));
   CHECK(script.stub("greeting").calls() == 0);
   CHECK(script.stubs()[1].calls() == 1);
-  // A stub without a name has none to be asked for.
+  // A stub without a name cannot be looked up.
   CHECK_THROWS_AS(static_cast<void>(script.stub("")), GatewayError);
   CHECK(has_part(test_support::error_of([&] { static_cast<void>(script.stub("greting")); }),
                  "the script has no stub \"greting\"; did you mean \"greeting\"?"));
@@ -244,7 +244,7 @@ TEST_CASE("stubs and gates of a script are had by their names, and a wrong name 
                  "the script has no gate \"frst\"; did you mean \"first\"?"));
 }
 
-TEST_CASE("a gate of a script that is read again is the same gate, and a new one is there, too") {
+TEST_CASE("a gate keeps its identity when its script is read again, and new gates are added") {
   const auto holding = [](const std::string& gate) {
     return R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "one two", "hold": {"gate": ")" + gate +
            R"(", "before_token": 2}}}]})";
@@ -283,7 +283,7 @@ TEST_CASE(
   CHECK_NOTHROW(starting(R"(, "gateway": {"seed": 1})").mount(gateway));
 }
 
-TEST_CASE("what accessors of a temporary document give may be kept") {
+TEST_CASE("results of a temporary document may be kept") {
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"reply": "never"}]})");
   std::vector<std::string> pointers;
   for (const ScriptProblem& warning : ScriptDocument::read({file.path()}).warnings())
@@ -293,7 +293,7 @@ TEST_CASE("what accessors of a temporary document give may be kept") {
   CHECK(files == Texts{file.path()});
 }
 
-TEST_CASE("a document that replaces another keeps the counts of stubs that did not change") {
+TEST_CASE("a replacing document keeps the counts of unchanged stubs") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
   LoadedScript loaded = gateway.load(parsed(
@@ -313,7 +313,7 @@ TEST_CASE("a document that replaces another keeps the counts of stubs that did n
   CHECK(http.get("/v1/models").status == 200);
 }
 
-TEST_CASE("stubs that are written alike stay as many as they are when a document replaces another") {
+TEST_CASE("identical stubs keep their number in a replacing document") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
   const ScriptDocument document = ScriptDocument::from_json(parsed(
@@ -328,7 +328,7 @@ TEST_CASE("stubs that are written alike stay as many as they are when a document
   CHECK(loaded.stubs()[1].calls() == 1);
 }
 
-TEST_CASE("each document that replaces another is compared with the one before, not with the first") {
+TEST_CASE("each replacing document is compared with the previous one") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
   const std::string counted = R"({"name": "a", "when": {"user_says": "a"}, "replies": ["one", "two", "three"]})";
@@ -345,7 +345,7 @@ TEST_CASE("each document that replaces another is compared with the one before, 
   CHECK(said(http.chat(Json("a"))) == "first");
 }
 
-TEST_CASE("what a replacement leaves out strikes no more, and what the test itself set goes on") {
+TEST_CASE("rules that a replacement drops stop, and the test's own continue") {
   const std::string sections[] = {
       R"("connections": [{"fault": "reset_on_accept", "always": true}])",
       R"("connections": [{"fault": "reset_on_accept", "times": 100}])",
@@ -378,7 +378,7 @@ TEST_CASE("what a replacement leaves out strikes no more, and what the test itse
   }
 }
 
-TEST_CASE("a fault of a connection that was queued stands at the place that the newest script says") {
+TEST_CASE("a queued connection fault has the place of the newest script") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const auto script = [](const std::string& name, const std::string& lines, const std::string& faults) {
     return ScriptFile("{\"mock_gateway\": 1," + lines + " \"connections\": [" + faults + "]}", name);
@@ -397,7 +397,7 @@ TEST_CASE("a fault of a connection that was queued stands at the place that the 
   };
   CHECK(places() == std::vector<std::string>{"next connection: reset on accept (first.json:1)",
                                              "next connection: close on accept (first.json:1)"});
-  // Others in their place, and then the same further down.
+  // Replaces them by another fault, and then moves that one to a later line.
   const ScriptFile second = script("second.json", "\n", close);
   ScriptDocument::read({second.path()}).replace(gateway, loaded);
   CHECK(places() == std::vector<std::string>{"next connection: close on accept (second.json:2)"});
@@ -406,7 +406,7 @@ TEST_CASE("a fault of a connection that was queued stands at the place that the 
   CHECK(places() == std::vector<std::string>{"next connection: close on accept (third.json:4)"});
 }
 
-TEST_CASE("a failure is forced for a key by its name or by its id") {
+TEST_CASE("a failure is forced for a key by name or by id") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const CreatedKey named = gateway.keys().create("named");
   const CreatedKey other = gateway.keys().create("other");
@@ -421,7 +421,7 @@ TEST_CASE("a failure is forced for a key by its name or by its id") {
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("rules of chaos that a replacement took away are counted no more") {
+TEST_CASE("chaos rules that a replacement drops are no longer counted") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
   LoadedScript loaded =
@@ -435,7 +435,7 @@ TEST_CASE("rules of chaos that a replacement took away are counted no more") {
   CHECK(has_part(gateway.verify().message(), ", no rules any more, 1 of 1 request struck;"));
 }
 
-TEST_CASE("rules of chaos keep their numbers when a replacement takes others away, and no number comes twice") {
+TEST_CASE("remaining chaos rules keep their numbers, and numbers are never reused") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
   const std::string stubs = R"({"mock_gateway": 1, "stubs": [{"reply": "a"}])";
@@ -451,7 +451,7 @@ TEST_CASE("rules of chaos keep their numbers when a replacement takes others awa
   CHECK(strikes[1].substr(0, 7) == "rule 4:");
 }
 
-TEST_CASE("a request that comes while a script is replaced is answered by the old one or by the new one") {
+TEST_CASE("a request during a replacement gets the old or the new script's reply") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const auto script = [](int version) {
     const std::string word = std::to_string(version);
@@ -483,7 +483,7 @@ TEST_CASE("a request that comes while a script is replaced is answered by the ol
   CHECK(wrong.load() == 0);
 }
 
-TEST_CASE("of equal operations the one that was mounted last answers, and the other one when that is gone") {
+TEST_CASE("of equal operations the last mounted answers, and the other one after its removal") {
   const auto on = [](const std::string& path, const std::string& said) {
     return ScriptDocument::from_json(
         {{"mock_gateway", 1}, {"operations", {{{"method", "GET"}, {"path", path}, {"reply", {{"body", said}}}}}}});
@@ -514,7 +514,7 @@ TEST_CASE("of equal operations the one that was mounted last answers, and the ot
   CHECK(Http(gateway).get("/v1/same").status == 404);
 }
 
-TEST_CASE("what a script mounts can break, and a trigger that cannot come in it is a problem at its place") {
+TEST_CASE("replies in a script can break, and an impossible trigger is a problem at its place") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   gateway.load(Json::parse(R"({"mock_gateway": 1, "operations": [
     {"method": "GET", "path": "/v1/cut", "reply": {"body": "0123456789", "headers": {"x-a": "b"},

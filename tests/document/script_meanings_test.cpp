@@ -1,4 +1,4 @@
-// What a key of a script says is what the C++ call of its name says: the same bytes at the same times, the same
+// Each key of a script has the same effect as the C++ call of that name: the same bytes at the same times, the same
 // conditions, the same options.
 
 #include <atomic>
@@ -30,7 +30,7 @@ using Places = ScriptRows::Places;
 
 Json script_of(const std::string& sections) { return Json::parse(R"({"mock_gateway": 1, )" + sections + "}"); }
 
-/// All that a client gets of two requests on a gateway with a manual clock, and when it got it.
+/// Everything that a client receives for two requests to a gateway with a manual clock, with times.
 std::string observed(const std::function<void(Gateway&)>& script, bool streamed) {
   ManualClock clock;
   Gateway gateway(
@@ -67,11 +67,11 @@ struct ReplyRow {
   Reply reply;
 };
 
-/// What the wire does not show, of which a test of its own has the rows.
+/// Keys without an effect on the received bytes; a separate test covers them.
 const Places unseen = {"reply.hold",          "reply.hold.gate",   "reply.hold.before_token", "reply.hold.before_event",
                        "reply.one_write",     "reply.split_write", "reply.slice_writes",      "reply.write_each_event",
                        "effect.stall_at_gate"};
-/// What stands beside a failure in a reply.
+/// Keys that may accompany a failure in a reply.
 const Places beside_a_failure = {"reply.failure",
                                  "reply.retry_after",
                                  "reply.retry_after_text",
@@ -90,8 +90,8 @@ Places joined(Places all, const Places& more) {
   return all;
 }
 
-/// Each row's reply is the same, said by a script and in C++, and is not what one says that leaves the keys out. Notes
-/// the rows.
+/// Checks for each row that the script's reply equals the C++ reply, and differs from a reply without these keys. Adds
+/// the rows to `noted`.
 void check_replies(const std::vector<ReplyRow>& rows, ScriptRows& noted,
                    const std::vector<bool>& modes = {false, true}) {
   const std::string usual_plain = observed([](Gateway& gateway) { gateway.chat().reply("one twö three"); }, false);
@@ -114,12 +114,12 @@ void check_replies(const std::vector<ReplyRow>& rows, ScriptRows& noted,
 
 const Reply words = text("one twö three");
 
-/// The usual text with these keys beside it.
+/// The default text with additional keys.
 #define BESIDE(keys) R"({"text": "one twö three", )" keys "}"
 #define FAULT(keys) BESIDE(R"("faults": [{)" keys "}]")
 #define SSE(keys) BESIDE(R"("sse": {)" keys "}")
 
-TEST_CASE("each trigger and each effect of a script is the one of its name") {
+TEST_CASE("each trigger and effect in a script equals the C++ function of its name") {
   const std::vector<ReplyRow> rows = {
       {FAULT(R"("before_headers": true, "effect": "close_connection")"),
        words.fault(before_headers(), close_connection())},
@@ -148,14 +148,14 @@ TEST_CASE("each trigger and each effect of a script is the one of its name") {
   };
   ScriptRows noted;
   check_replies(rows, noted);
-  // A client that has a whole body is gone.
+  // A client that has received a whole body closes its connection.
   check_replies({{FAULT(R"("at_end": true, "effect": {"stall": "3s"})"), words.fault(at_end(), stall(3s))},
                  {FAULT(R"("at_end": true, "effect": "reset_connection")"), words.fault(at_end(), reset_connection())}},
                 noted, {true});
   CHECK(listed(noted.missing({"fault", "effect"}, unseen)) == "");
 }
 
-TEST_CASE("each switch of a dialect in a script is the one of its name") {
+TEST_CASE("each dialect setting in a script equals the C++ setter of its name") {
   const SseDialect usual;
   const std::vector<ReplyRow> rows = {
       {SSE(R"("line_end": "\r")"), words.sse(usual.line_end("\r"))},
@@ -179,10 +179,10 @@ TEST_CASE("each switch of a dialect in a script is the one of its name") {
   };
   ScriptRows noted;
   check_replies(rows, noted);
-  CHECK(listed(noted.missing({"sse"}, {"sse.line_end=\n"})) == "");  // which is the usual one
+  CHECK(listed(noted.missing({"sse"}, {"sse.line_end=\n"})) == "");  // the default
 }
 
-TEST_CASE("each key of a completion in a script is the call of its name") {
+TEST_CASE("each completion key in a script equals the C++ call of its name") {
   const std::vector<ReplyRow> rows = {
       {BESIDE(R"("first_token_after": "1s")"), words.first_token_after(1s)},
       {BESIDE(R"("every": "20ms")"), words.every(20ms)},
@@ -239,12 +239,12 @@ TEST_CASE("each key of a completion in a script is the call of its name") {
   const Json usual = script_of(R"("stubs": [{"reply": {"default": true}}])");
   for (const bool streamed : {false, true})
     CHECK(observed([&](Gateway& gateway) { gateway.load(usual); }, streamed) == observed([](Gateway&) {}, streamed));
-  // Faults and dialects have their rows above; who asks the test is answered in asked_replies_test.cpp.
+  // Rows above cover faults and dialects; asked_replies_test.cpp covers "ask".
   const Places elsewhere = joined(joined({"reply.faults", "reply.sse", "reply.ask"}, unseen), beside_a_failure);
   CHECK(listed(noted.missing({"reply", "tool_call", "chunking"}, elsewhere)) == "");
 }
 
-TEST_CASE("each hold, each stall at a gate and each division into writes of a script is the one of its name") {
+TEST_CASE("holds, stalls at gates and write settings in a script equal the C++ calls of their names") {
   const Gate gate;
   const ReplyRow rows[] = {
       {BESIDE(R"("hold": {"gate": "g", "before_token": 2})"), words.hold(gate, before_token(2))},
@@ -283,7 +283,7 @@ TEST_CASE("each hold, each stall at a gate and each division into writes of a sc
   }
 }
 
-TEST_CASE("each failure of a script is the one of its name or status, and each key beside it the call of its name") {
+TEST_CASE("failures in a script and their keys equal the C++ calls of their names") {
   const Failure own = failure(418, "teapot", "short");
   const auto own_with = [](const std::string& keys) {
     return R"({"failure": {"status": 418, "code": "teapot", "message": "short"}, )" + keys + "}";
@@ -337,10 +337,10 @@ TEST_CASE("each failure of a script is the one of its name or status, and each k
   }
 }
 
-TEST_CASE("base64 in a script is read whatever its alphabet and its padding") {
+TEST_CASE("base64 in a script is read with any alphabet and padding") {
   const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::string bytes;
-  for (int first = 0; first < 64; ++first)  // each digit in each of the four places
+  for (int first = 0; first < 64; ++first)  // every digit in each of the four positions
     for (int byte = 0; byte < 3; ++byte) bytes += static_cast<char>(first * 7 + byte * 85 + first / 4);
   const auto encoded = [](const std::string& plain, const std::string& alphabet, bool padded) {
     std::string text;
@@ -371,7 +371,7 @@ TEST_CASE("base64 in a script is read whatever its alphabet and its padding") {
   }
 }
 
-/// The conditions of the only stub, with what the request had in their place; the request matches not all of them.
+/// The conditions of the only stub, with the values of the request, which does not match all of them.
 std::string conditions_beside(const std::function<void(Gateway&)>& script) {
   Gateway gateway(Options{}.unmatched(Unmatched::allowed).verify_on_destruction(false));
   gateway.keys().create("billing");
@@ -387,7 +387,7 @@ std::string conditions_beside(const std::function<void(Gateway&)>& script) {
   return lines;
 }
 
-TEST_CASE("each matcher of a script is the one of its name") {
+TEST_CASE("each matcher in a script equals the C++ matcher of its name") {
   const std::pair<const char*, Matcher> rows[] = {
       {R"("user_says": "x")", user_says("x")},
       {R"("user_says": {"contains": "x"})", user_says(contains("x"))},
@@ -443,7 +443,7 @@ TEST_CASE("each matcher of a script is the one of its name") {
       {R"("has_header": "X-Test")", has_header("X-Test")},
       {R"("has_header": {"name": "X-Test"})", has_header("X-Test")},
       {R"("has_header": {"name": "Content-Type", "value": "x"})", has_header("Content-Type", "x")},
-      // Alone they make a stub one of other requests.
+      // On its own, such a condition assigns the stub to other requests, so it would not be reported.
       {R"("any": [{"header_is": {"name": "X-Test", "value": "x"}}, {"n_is": 2}])", header_is("X-Test", "x") || n_is(2)},
       {R"("any": [{"key_is": "billing"}, {"n_is": 2}])", key_is("billing") || n_is(2)},
       {R"("has_query": "q")", has_query("q")},
@@ -469,7 +469,7 @@ TEST_CASE("each matcher of a script is the one of its name") {
   CHECK(listed(noted.missing({"when", "text_matcher", "range"})) == "");
 }
 
-TEST_CASE("each key of a script's gateway is the option of its name") {
+TEST_CASE("each gateway key in a script equals the option of its name") {
   ScriptRows noted;
   const auto values = [&](const std::string& keys) {
     const Json script = script_of(R"("gateway": {)" + keys + "}");
@@ -529,11 +529,11 @@ TEST_CASE("each key of a script's gateway is the option of its name") {
   Places missing = noted.missing({"script.gateway"});
   for (const std::string& place : noted.missing({"script.gateway.acceptance"})) missing.erase(place);
   for (const char* const word : {"", "=default", "=lenient", "=openai", "=strict"})
-    missing.erase("script.gateway.acceptance" + std::string(word));  // they have a test of their own
+    missing.erase("script.gateway.acceptance" + std::string(word));  // a separate test covers these
   CHECK(listed(missing) == "");
 }
 
-TEST_CASE("each switch of a script's acceptance is the one of its name, and its base the acceptance of that name") {
+TEST_CASE("each acceptance switch in a script equals the C++ switch of its name, including its base") {
   const std::pair<const char*, Extension> switches[] = {
       {"bearer_in_any_case", Extension::bearer_in_any_case},
       {"unknown_fields", Extension::unknown_fields},
@@ -591,7 +591,7 @@ TEST_CASE("each switch of a script's acceptance is the one of its name, and its 
   CHECK(listed(noted.missing({"script.gateway.acceptance"})) == "");
 }
 
-TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its name") {
+TEST_CASE("each connection fault and chaos rule in a script equals the C++ call of its name") {
   const auto verified = [](const std::function<void(Gateway&)>& script) {
     Gateway gateway(Options{}.verify_on_destruction(false));
     script(gateway);
@@ -628,7 +628,7 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       Gateway gateway(Options{}.verify_on_destruction(false));
       mount(gateway);
       const std::string message = gateway.verify().message();
-      return message.substr(0, message.rfind(" ("));  // the place differs
+      return message.substr(0, message.rfind(" ("));  // the places differ
     };
     const std::string said = hidden([&](Gateway& gateway) { gateway.load(document); });
     CHECK(said == hidden([&](Gateway& gateway) { gateway.next_connection(row.second); }));

@@ -1,6 +1,5 @@
-// What ScriptDocument::warnings() tells of scripts that can be served and are hardly meant: stubs that others hide,
-// states that nothing leads to, models and keys that the gateway does not have. And that large scripts take time for
-// each stub, not for each two of them.
+// ScriptDocument::warnings() for valid scripts with likely mistakes: hidden stubs, unreachable states, and models and
+// keys that the gateway does not have. Large scripts take time proportional to their stubs, not to the pairs of stubs.
 
 #include <algorithm>
 #include <ctime>
@@ -40,7 +39,7 @@ Texts lines_of(const std::vector<ScriptProblem>& problems) {
 
 Texts warnings_of(const Json& document) { return lines_of(ScriptDocument::from_json(document).warnings()); }
 
-/// What a gateway that starts as the document says is warned of.
+/// The warnings of a document for a gateway with its options.
 Texts warnings_on_gateway(const Json& document) {
   const ScriptDocument script = ScriptDocument::from_json(document);
   const Gateway gateway(script.options().verify_on_destruction(false));
@@ -49,7 +48,7 @@ Texts warnings_on_gateway(const Json& document) {
 
 // Hidden stubs.
 
-/// By comparing each stub with every earlier one.
+/// Compares each stub with every earlier one.
 Texts hidden_by_comparison(const Json& document) {
   const auto is_hidden_by = [](const Json& later, const Json& earlier) {
     if (earlier.contains("times") || earlier.contains("in_state")) return false;
@@ -70,7 +69,7 @@ Texts hidden_by_comparison(const Json& document) {
   return warnings;
 }
 
-TEST_CASE("a stub is warned of exactly when an earlier one hides it") {
+TEST_CASE("a stub gets a warning exactly if an earlier one hides it") {
   std::mt19937 random(7);
   const auto below = [&random](unsigned bound) { return static_cast<int>(random() % bound); };
   std::size_t hidden = 0;
@@ -127,7 +126,7 @@ TEST_CASE("stubs for prompts that differ after a long shared beginning do not hi
   CHECK(warnings({{"body_includes", body}}, {{"body_includes", body}}) == 1);
 }
 
-TEST_CASE("of several stubs that hide one the first is named") {
+TEST_CASE("the first of several stubs that hide one is named") {
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
   {"when": {"user_says": "b", "stream_is": true}, "reply": "1", "priority": -1},
   {"when": {"user_says": "a", "stream_is": true}, "reply": "2"},
@@ -144,7 +143,7 @@ TEST_CASE("of several stubs that hide one the first is named") {
 
 // States.
 
-TEST_CASE("a state that nothing leads to is a warning with the states that something leads to") {
+TEST_CASE("a state that nothing reaches is a warning that lists the reachable states") {
   const std::string nothing =
       R"(nothing leads the state machine "order" to "payd": no "then_state" of a stub that can answer and no "states" has {"order": "payd"}, so that only a call can)";
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
@@ -157,7 +156,7 @@ TEST_CASE("a state that nothing leads to is a warning with the states that somet
         Texts{"4: /stubs/2/in_state/order: " + nothing + "; did you mean \"paid\"?; 1 other place names it too"});
 }
 
-TEST_CASE("a name that many places have is told once, with how many there are") {
+TEST_CASE("a name used in many places is reported once, with the number of places") {
   for (const std::size_t count : {1U, 2U, 3U, 12U}) {
     CAPTURE(count);
     Json state{{"mock_gateway", 1}, {"stubs", Json::array()}};
@@ -195,11 +194,11 @@ TEST_CASE("a name that many places have is told once, with how many there are") 
   }
 }
 
-TEST_CASE("of the keys that there are each is named by its id, and by its description where it has one") {
+TEST_CASE("existing keys are listed by id, and by description if they have one") {
   Gateway gateway(Options().verify_on_destruction(false));
   static_cast<void>(gateway.keys().create(""));
   static_cast<void>(gateway.keys().create("billing"));
-  // To a name of one character an empty one would be near.
+  // For a name of one character, the empty description would count as a similar name.
   for (const std::string name : {"x", "nobody at all"}) {
     CAPTURE(name);
     const Json stub{{"when", {{"key_is", name}}}, {"reply", "a"}};
@@ -219,7 +218,7 @@ TEST_CASE("of the keys that there are each is named by its id, and by its descri
   }
 }
 
-TEST_CASE("a state that a stub leads to, or \"states\", or in which machines start, is no warning") {
+TEST_CASE("a state reached by a stub, by \"states\" or as a start state gets no warning") {
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "states": {"door": "open"}, "stubs": [
     {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},
     {"in_state": {"door": "shut"}, "when": {"user_says": "b"}, "then_state": {"door": "locked"}, "reply": "b"},
@@ -227,7 +226,7 @@ TEST_CASE("a state that a stub leads to, or \"states\", or in which machines sta
     {"in_state": {"other": "started"}, "when": {"user_says": "d"}, "reply": "d"}]})")) == Texts{});
 }
 
-TEST_CASE("a state is judged by all files that are read together") {
+TEST_CASE("reachability of a state considers all files that are read together") {
   const ScriptFile asks(R"({"mock_gateway": 1, "stubs": [{"in_state": {"door": "open"}, "reply": "a"}]})", "a.json");
   const ScriptFile leads(R"({"mock_gateway": 1, "stubs": [{"then_state": {"door": "open"}, "reply": "b"}]})", "b.json");
   CHECK(ScriptDocument::read({asks.path(), leads.path()}).warnings().empty());
@@ -236,7 +235,7 @@ TEST_CASE("a state is judged by all files that are read together") {
   CHECK(alone[0].file == asks.path());
 }
 
-TEST_CASE("a state to which only stubs lead that never answer is a warning") {
+TEST_CASE("a state reached only by stubs that never answer is a warning") {
   const Texts warnings = warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},
     {"in_state": {"door": "shut"}, "when": {"user_says": "b"}, "then_state": {"door": "open"}, "reply": "b"}]})"));
@@ -245,7 +244,7 @@ TEST_CASE("a state to which only stubs lead that never answer is a warning") {
   CHECK(warnings[1].find("/stubs/1/in_state/door: nothing leads the state machine \"door\" to \"shut\"") == 0);
 }
 
-TEST_CASE("a machine that begins elsewhere never is in \"started\"") {
+TEST_CASE("a machine with another start state is never in \"started\"") {
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "states": {"door": "open"}, "stubs": [
     {"in_state": {"door": "started"}, "reply": "a"}]})"))
             .size() == 1);
@@ -257,7 +256,7 @@ TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both s
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"in_state": {"machine": "login", "state": "started"}, "reply": "a"}]})")) ==
         Texts{"/stubs/0/in_state: " + spelled});
-  // A stub that moves what nobody asks for, and one that never answers, lead nowhere.
+  // A stub that changes a state that no stub uses, or that never answers, makes no state reachable.
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"in_state": {"machine": "login", "state": "started"},
      "then_state": {"machine": "login", "state": "done"}, "reply": "a"}]})")) ==
@@ -268,7 +267,7 @@ TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both s
   CHECK(has_part(moved[0], R"(/stubs/0/then_state: {"machine": "login", "state": "done"} names two state machines)"));
   CHECK(has_part(moved[0], R"(is {"login": "done"})"));
   CHECK(has_part(moved[1], R"(/states: {"machine": "login", "state": "new"} names two state machines)"));
-  // Somebody may have two machines of these names.
+  // Two machines may really have these names.
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
     {"when": {"user_says": "a"}, "then_state": {"machine": "on", "state": "good"}, "reply": "a"},
     {"in_state": {"machine": "on", "state": "good"}, "reply": "b"}]})")) == Texts{});
@@ -276,7 +275,7 @@ TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both s
 
 // Models and keys.
 
-TEST_CASE("a model that nobody serves is a warning wherever a script names it") {
+TEST_CASE("an unknown model is a warning wherever a script names it") {
   const std::string no_fasst = R"(the gateway serves no model "fasst", and refuses requests for it)";
   CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "gateway": {"models": ["fast", {"id": "deep"}]},
     "stubs": [{"when": {"model_is": "fast"}, "reply": "a"}, {"when": {"any": [{"model_is": "fasst"}]}, "reply": "b"}],
@@ -292,7 +291,7 @@ TEST_CASE("a model that nobody serves is a warning wherever a script names it") 
             R"({"mock_gateway": 1, "stubs": [{"when": {"model_is": "mock-model"}, "reply": "a"}]})")) == Texts{});
 }
 
-TEST_CASE("what the options of a gateway have is no warning") {
+TEST_CASE("models and keys of the gateway's options get no warning") {
   const ScriptDocument script = ScriptDocument::from_json(
       parsed(R"({"mock_gateway": 1, "stubs": [{"when": {"model_is": "fast", "key_is": "agent"}, "reply": "a"}]})"));
   CHECK(script.warnings().empty());
@@ -302,7 +301,7 @@ TEST_CASE("what the options of a gateway have is no warning") {
   CHECK(script.warnings(other).size() == 2);
 }
 
-TEST_CASE("a key that nobody has is a warning in key_is until there is one") {
+TEST_CASE("an unknown key in key_is is a warning until the key exists") {
   const ScriptDocument script =
       ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "keys": [{"name": "billing"}], "stubs": [
         {"when": {"key_is": "billing"}, "reply": "a"}, {"when": {"key_is": "key_1"}, "reply": "b"},
@@ -315,7 +314,7 @@ TEST_CASE("a key that nobody has is a warning in key_is until there is one") {
   CHECK(script.warnings(gateway).empty());
 }
 
-TEST_CASE("an operation that nobody mounts is a warning in a key's rights until somebody does") {
+TEST_CASE("an unknown operation in a key's permissions is a warning until it is mounted") {
   const ScriptDocument script = ScriptDocument::from_json(parsed(R"({"mock_gateway": 1,
     "keys": [{"name": "k", "operations": ["chat_completions", "list_models", "POST /v1/embedings"]},
              {"name": "l", "operations": ["POST /v1/embeddings", "POST /v1/embedings"]}],
@@ -332,14 +331,14 @@ TEST_CASE("an operation that nobody mounts is a warning in a key's rights until 
   CHECK(script.warnings(gateway).empty());
 }
 
-TEST_CASE("a failure is forced for an operation that nobody mounts without a warning, unless another one is near") {
+TEST_CASE("a failure for an unknown operation gets a warning only if a similar one exists") {
   const auto forced = [](const std::string& operation) {
     return warnings_on_gateway(Json{
         {"mock_gateway", 1}, {"failures", Json::array({Json{{"failure", 503}, {"for", {{"operation", operation}}}}})}});
   };
   CHECK(forced("list_models") == Texts{});
-  CHECK(forced("POST /v1/embeddings") == Texts{});       // it is answered with the failure
-  CHECK(forced("GET /v1/chat/completions") == Texts{});  // a path of the gateway's, so that no slip is likely
+  CHECK(forced("POST /v1/embeddings") == Texts{});       // the failure answers it
+  CHECK(forced("GET /v1/chat/completions") == Texts{});  // the gateway's own path, so a typo is unlikely
   CHECK(
       forced("POST /v1/chat/completion") ==
       Texts{
@@ -347,12 +346,12 @@ TEST_CASE("a failure is forced for an operation that nobody mounts without a war
           "alone answers there; did you mean \"POST /v1/chat/completions\"?"});
 }
 
-TEST_CASE("a bundle forces what a client was refused on any path") {
+TEST_CASE("a bundle forces a refused client's failure on any path") {
   CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "bundle": {"about": "a refusal"}, "failures": [
     {"failure": 404, "for": {"operation": "POST /v1/v1/chat/completions"}}]})")) == Texts{});
 }
 
-TEST_CASE("a part of an operation is none, in failures and in rights") {
+TEST_CASE("a part of an operation's name does not match, in failures and in permissions") {
   const ScriptDocument script = ScriptDocument::from_json(parsed(R"({"mock_gateway": 1,
     "failures": [{"failure": 503, "for": {"operation": "GET /v1/models/mock-model"}}],
     "keys": [{"name": "k", "operations": ["POST /v1/audio/speech", "POST /v1/audio/{voice}"]}],
@@ -365,7 +364,7 @@ TEST_CASE("a part of an operation is none, in failures and in rights") {
               "/keys/0/operations/0: \"POST /v1/audio/speech\"" + part + "\"POST /v1/audio/{voice}\""});
 }
 
-TEST_CASE("a failure for a key that nobody has is an error with its place, and nothing is mounted") {
+TEST_CASE("a failure for an unknown key is an error with its place, and nothing is mounted") {
   const ScriptFile file(R"({"mock_gateway": 1,
   "stubs": [{"name": "hello", "reply": "a"}],
   "keys": [{"name": "billing"}],
@@ -392,7 +391,7 @@ TEST_CASE("a failure for a key that nobody has is an error with its place, and n
   CHECK(script.mount(gateway).stubs().size() == 1);
 }
 
-TEST_CASE("a failure for a key that its script has no more is an error, and what was served goes on") {
+TEST_CASE("a failure for a key that its script drops is an error, and the old script stays in force") {
   const auto document = [](const std::string& key) {
     return ScriptDocument::from_json(
         Json{{"mock_gateway", 1},
@@ -404,14 +403,14 @@ TEST_CASE("a failure for a key that its script has no more is an error, and what
   LoadedScript loaded = first.mount(gateway);
   CHECK_THROWS_AS(document("b").replace(gateway, loaded), ScriptError);
   CHECK(gateway.keys().list().back().description == "a");
-  // What is mounted can be mounted again, though a call has taken the key away.
+  // The mounted document can be mounted again, even after the test has removed its key.
   gateway.keys().remove(gateway.keys().list().back().id);
   CHECK_NOTHROW(first.replace(gateway, loaded));
 }
 
 // Where a stub is written.
 
-TEST_CASE("\"source\" says where a stub is written, and a stub that moves stays the same stub") {
+TEST_CASE("\"source\" sets the place of a stub, and a moved stub stays the same stub") {
   const auto script = [](const std::string& source) {
     return ScriptDocument::from_json(
         Json{{"mock_gateway", 1}, {"stubs", Json::array({Json{{"name", "a"}, {"reply", "a"}, {"source", source}}})}});
@@ -439,19 +438,19 @@ double cpu_seconds_of(const Json& document, const Options& base) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/// A shape of large scripts: an element of each number, of one section.
+/// A kind of large script: numbered elements in one section.
 struct Shape {
   const char* name;
   const char* section;
   int some;
-  bool has_models;  // whether the options that it joins have as many models
+  bool has_models;  // whether the gateway's options have as many models
   Json (*element)(int number);
 };
 
 Json numbered(const char* text, int number) { return text + std::to_string(number); }
 
-// It takes no other steps under a sanitizer, and minutes.
-TEST_CASE("what a script takes to be read, mounted and read again grows as the script does" *
+// A sanitizer build would execute the same steps, but takes minutes.
+TEST_CASE("reading, mounting and rereading a script take time proportional to its size" *
           doctest::skip(test_support::sanitized)) {
   const Shape shapes[] = {
       {"one model", "stubs", 500, false,
@@ -504,14 +503,14 @@ TEST_CASE("what a script takes to be read, mounted and read again grows as the s
       return cpu_seconds_of(document, base);
     };
     const auto ratio = [&] { return seconds(4 * shape.some) / seconds(shape.some); };
-    // What grows with the square takes 16 times as long. A busy machine lengthens processor time too, a little.
+    // Quadratic growth would take 16 times as long. A busy machine also increases CPU time a little.
     const double first = ratio();
     INFO(std::string(shape.name), ": ", first, " times as long for four times the size");
     CHECK((first < 6 || ratio() < 6));
   }
 }
 
-TEST_CASE("of many names that nobody has, the first are told with what is near, and no message is long") {
+TEST_CASE("of many unknown names the first get suggestions, and messages stay short") {
   Json document = {{"mock_gateway", 1}, {"keys", Json::array()}, {"stubs", Json::array()}};
   for (int number = 0; number < 1000; ++number) {
     document["keys"].push_back(Json{{"name", numbered("a key of a name of some length, number ", number)}});

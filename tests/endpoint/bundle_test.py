@@ -1,9 +1,10 @@
-"""Bundles: from one exchange one file, with which another gateway gives the same answer again, byte for byte and at the
-same pace.
+"""Bundles: a file made from one exchange, with which another gateway repeats the reply, byte for byte and at the same
+pace.
 
-Usage: bundle_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+Usage: bundle_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 
-A normal run makes bundles of every fourth scenario of the catalogue. MOCK_GATEWAY_TEST_ALL=1 makes bundles of all of them.
+A normal run makes bundles of every fourth scenario of the catalogue. MOCK_GATEWAY_TEST_ALL=1 makes bundles of all of
+them.
 """
 
 import base64
@@ -23,13 +24,13 @@ import control
 import program
 from control import API, Program, Refused, eventually
 
-QUIET = 0.5  # seconds without a byte, after which a client gives a stalled answer up
-TURNS = 10  # calls that the gateway has answered in that time
+QUIET = 0.5  # seconds without a byte after which a client gives up
+TURNS = 10  # calls that the gateway must have answered in that time
 CHAT = "/v1/chat/completions"
 
 
 class Reply:
-    """The bytes that a client got, when each lot of them came, and how the connection ended."""
+    """The bytes that a client received, with their times, and how the connection ended."""
 
     def __init__(self):
         self.pieces, self.ending = [], None
@@ -40,7 +41,7 @@ class Reply:
 
     @property
     def comparable(self):
-        """Each head with its lines in order, the date left out, and the body: a script orders header fields anew."""
+        """The sorted lines of each head without the date, and the body: a script reorders header fields."""
         heads, rest = [], self.raw
         while True:
             head, mark, rest = rest.partition(b"\r\n\r\n")
@@ -52,7 +53,7 @@ class Reply:
 
     @property
     def seconds(self):
-        """Until its last byte came."""
+        """Until its last byte arrived."""
         return self.pieces[-1][0] if self.pieces else 0.0
 
     def is_whole(self):
@@ -78,13 +79,13 @@ class Reply:
 
 
 def converse(gateway, request, quiet=QUIET):
-    """Sends these bytes and reads the answer to its end, or until nothing has come for a while.
+    """Sends these bytes and reads the response to its end, or until nothing has arrived for a while.
 
-    On a busy machine the while may pass before the gateway gets the processor. So the gateway must have answered some other
-    calls, too, since the last byte.
+    On a busy machine that time may pass before the gateway runs. So the gateway must also have answered some other
+    calls since the last byte.
     """
     reply = Reply()
-    whole, patience = False, quiet  # a whole answer may still be followed by the end of the connection
+    whole, patience = False, quiet  # the end of the connection may still follow a complete response
     other = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=program.TIMEOUT)
     token = {"Authorization": "Bearer " + gateway.info["control_token"]}
     with (contextlib.closing(other),
@@ -140,7 +141,8 @@ class Bundles(unittest.TestCase):
     maxDiff = None
 
     def bundle(self, gateway, exchange=1):
-        """Returns the text of a bundle. It is a script that the program and the schema take, and holds no secret."""
+        """Returns the text of a bundle. Checks that the program and the schema accept it, and that it contains no
+        secret."""
         text = self.unserved_bundle(gateway, exchange)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(text)
@@ -150,7 +152,7 @@ class Bundles(unittest.TestCase):
         return text
 
     def unserved_bundle(self, gateway, exchange=1):
-        """The same for a caller that serves the text, which shows whether the program takes it."""
+        """The same for a caller that serves the text and thereby checks that the program accepts it."""
         eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange goes on")
         status, headers, text = gateway.send("GET", f"{API}/journal/{exchange}/bundle")
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), text)
@@ -174,12 +176,12 @@ class Bundles(unittest.TestCase):
         self.assertIn(word, caught.exception.error["message"])
 
     def again(self, script, body, **request):
-        """Asks a gateway, and one that serves the bundle: both replies, and the bundle."""
+        """Sends a request to a gateway, and to one that serves the bundle. Returns both replies and the bundle."""
         with Program(script) as gateway:
             first = converse(gateway, request_of(gateway, body, **request))
             text = self.unserved_bundle(gateway)
         with Program(text) as gateway:
-            # What came late on a busy machine comes late again.
+            # Delays of a busy machine are repeated too.
             second = converse(gateway, request_of(gateway, body, **request), QUIET + first.seconds)
             self.assertEqual(second.comparable, first.comparable, text)
             self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
@@ -211,16 +213,16 @@ class Bundles(unittest.TestCase):
         first, second, bundle = self.stub(reply)
         recorded = bundle["stubs"][0]["reply"]
         times, at = {}, "0us"
-        for fault in recorded.get("faults", []):  # on a busy machine the head was late, and what left with it
+        for fault in recorded.get("faults", []):  # on a busy machine the head was late, and so were events with it
             at = fault["effect"]["stall"] if "before_headers" in fault else at
         for event in recorded["chunks"]:
-            at = event.get("at", at)  # an event without a time leaves with what is before it
+            at = event.get("at", at)  # an event without a time leaves with the previous one
             content = event.get("json", {"choices": [{"delta": {}}]})["choices"][0]["delta"].get("content")
             if content:
                 number, unit = re.fullmatch(r"(\d+)(us|ms)", at).groups()
                 times[content.strip()] = int(number) / (1_000_000 if unit == "us" else 1000)
         self.assertEqual(list(times), ["one", "two", "three"])
-        # When a piece comes, it is no earlier than each of its events; a busy client may get several as one piece.
+        # A piece never arrives before its events are due; a busy client may get several events in one piece.
         for reply in first, second:
             for (word, time_of), scripted in zip(times.items(), (0.12, 0.18, 0.24)):
                 self.assertGreaterEqual(time_of, scripted)
@@ -595,7 +597,7 @@ class Bundles(unittest.TestCase):
             self.refused(gateway, 1, "compressed")
 
     def test_each_scenario_of_the_catalogue(self):
-        # They strike a connection that has no exchange, go on for ever, or hide their keys.
+        # These affect a connection without an exchange, never end, or hide their keys.
         without = {"reset-on-accept", "closed-on-accept", "garbage-on-accept", "connection-refused",
                    "reset-on-first-accept", "pings-defeat-idle-timeout", "brotli-unasked"}
         names = [line.split()[0] for line in program.execute("scenarios").stdout.splitlines() if line.strip()]
@@ -611,7 +613,7 @@ class Bundles(unittest.TestCase):
             return first, second, text
 
         names = [name for name in names if name not in without]
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of them wait most of their time
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of them mostly wait
             played = {name: pool.submit(play, name) for name in (names if program.IS_EXHAUSTIVE else names[::4])}
         for name, pair in played.items():
             with self.subTest(scenario=name):

@@ -1,6 +1,6 @@
-"""Tests of `mock-gateway check`: whether it finds the twenty bugs of tests/bugs, in a client of another language.
+"""Tests that `mock-gateway check` finds the twenty bugs of tests/bugs, in a client in another language.
 
-Usage: check_bugs_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: check_bugs_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import concurrent.futures
@@ -10,7 +10,7 @@ import check_client
 import program
 from checking import CHECKOUT, check_driver, client, only, Folder
 
-# By the names of tests/bugs/client.hpp: the --bug of check_client.py, and what tells of it.
+# For each name of tests/bugs/client.hpp: the --bug of check_client.py, and the lines that report it.
 FOUND = {
     "line_feed_alone_ends_a_line": ("line-feed-alone-ends-a-line", ["lone-cr-line-ends streamed error"]),
     "carriage_return_stays": ("carriage-return-stays", ["crlf-line-ends streamed error", "lone-cr-line-ends streamed error"]),
@@ -25,7 +25,7 @@ FOUND = {
         "character-split-across-reads streamed wrong", "one-write-per-byte streamed wrong"]),
     "parallel_calls_are_joined": ("parallel-calls-are-joined", ["tool-calls-interleaved streamed wrong"]),
     "unauthorized_is_retried": ("retries-401", ["key-invalid streamed finding retried_final_error"]),
-    # Not retry-after-ms, which asks for 50 ms: a busy machine takes that long to try again at once.
+    # Not retry-after-ms, which requests 50 ms: on a busy machine even an immediate retry takes that long.
     "retry_after_is_ignored": ("ignores-retry-after", ["rate-limited-then-answer streamed finding retry_after_ignored"]),
     "server_error_is_final": ("server-error-is-final", ["server-error streamed error"]),
     "key_is_kept": ("key-is-kept", ["rotated-key streamed error"]),
@@ -39,7 +39,7 @@ FOUND = {
         "comment-keep-alives streamed error", "pings-before-first-token streamed error"]),
 }
 
-# The others, where they would show, and why `check` passes them.
+# The other bugs, where they would show, and why `check` does not find them.
 PASSED = {
     "first_choice_alone_is_read": (None, [], "a job asks for one choice: n is never 2"),
     "call_ids_are_made_up": (None, [], "a job has one message: no result of a tool goes back"),
@@ -48,14 +48,14 @@ PASSED = {
 ALL = {**{name: (bug, sorted({line.split()[0] for line in lines})) for name, (bug, lines) in FOUND.items()},
        **{name: (bug, cells) for name, (bug, cells, _) in PASSED.items()}}
 
-# Bugs that show in different places, and change nothing about each other's, are one client. The others stand apart.
+# Bugs that show in different places and do not affect each other share a client. These bugs need separate clients.
 APART = [["carriage_return_stays", "finish_reason_is_the_end", "unauthorized_is_retried"], ["stall_is_waited_for"]]
 TOGETHER = [[name for name in FOUND if name not in sum(APART, [])], *APART]
 
 
 class Bugs(Folder):
     def checked(self, names):
-        """What is judged where the bugs show. What is known to be bad is not called again."""
+        """Checks the scenarios where the bugs show. Known failures are not repeated."""
         baseline = self.write(names[0], "".join(line + "\n" for name in names for line in FOUND[name][1]))
         return check_driver("--stream", "--tools", "--timeout", "5s", "--baseline", baseline,
                             *only(*(scenario for name in names for scenario in ALL[name][1])),

@@ -1,10 +1,9 @@
-"""A careful client of chat completions, for check_test.py: as a command and as a driver of `mock-gateway check`.
+"""A careful client of chat completions, for check_test.py: a command and a driver for `mock-gateway check`.
 
     check_client.py [--driver] [--outcome-json] [--plain | --stream] [--bug NAME]…
 
-It reads streams as the HTML standard says, tries again where that helps, and tells its caller of every answer that is not
-whole. Each --bug takes one of these habits away, as a client that is found in the world lacks it. Python's standard
-library only.
+It parses streams as the HTML standard says, retries where that helps, and reports every incomplete reply to its caller.
+Each --bug removes one of these habits, as real clients lack it. Uses only Python's standard library.
 """
 
 import codecs
@@ -68,9 +67,9 @@ BUGS = {
     "no-use-key": "does not know the job use_key",
 }
 IDLE = 2.0  # seconds without content after which it gives up
-LONGEST_WAIT = 5.0  # seconds of Retry-After that are worth it
+LONGEST_WAIT = 5.0  # the longest accepted Retry-After in seconds
 TRIES = 3
-LEFT_OPEN = []  # connections that nobody reads or closes
+LEFT_OPEN = []  # connections that are neither read nor closed
 REDIRECTS = 3
 DELAY_IN_BODY = re.compile(r'(?:retryDelay"\s*:\s*"|(?:try again|retry) in )([0-9.]+)(ms|s)\b', re.IGNORECASE)
 DAILY = re.compile(r"per[_ ]?day|\bdaily\b", re.IGNORECASE)
@@ -78,19 +77,19 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def text_of(content):
-    """The text of a content that may be a list of parts."""
+    """The text of a content, which may be a list of parts."""
     if isinstance(content, list):
         content = "".join(part.get("text") or "" for part in content if part.get("type") == "text")
     return content or ""
 
 
 def whole(text):
-    """Joins the halves of characters, and replaces those that are alone."""
+    """Joins the halves of characters, and replaces unpaired halves."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class CallFailed(Exception):
-    """What the caller is told."""
+    """An error that the caller sees."""
 
 
 class CallStopped(Exception):
@@ -98,7 +97,7 @@ class CallStopped(Exception):
 
 
 class Response(http.client.HTTPResponse):
-    """Passes over every interim response; http.client knows 100 alone."""
+    """Skips every interim response; http.client only skips 100."""
 
     def _read_status(self):
         while True:
@@ -152,11 +151,11 @@ class Events:
                     yield name, "\n".join(data)
 
     def end(self):
-        """The event that the end of the body ends."""
+        """Returns the event that ends with the body, without a blank line."""
         yield from self.feed("\n\n")
 
     def take_line(self):
-        if self.after_cr and self.rest:  # it was half of CRLF, or a line end of its own
+        if self.after_cr and self.rest:  # either half of CRLF, or a line end
             self.rest = self.rest.removeprefix("\n")
             self.after_cr = False
         end = self.line_end.search(self.rest)
@@ -176,9 +175,9 @@ class Events:
 
 
 class Client:
-    """Of one base address; keeps its connection for the next call."""
+    """A client of one base address. Keeps its connection for the next call."""
 
-    given_last = None  # the key
+    given_last = None  # the last given key
 
     def __init__(self, base_url, api_key, bugs=(), idle=IDLE):
         self.address = urllib.parse.urlsplit(base_url)
@@ -187,7 +186,7 @@ class Client:
         self.idle = None if "hang" in self.bugs else idle
         self.connection = None
         self.socket = None
-        self.deadline = None  # when the caller gives the call up
+        self.deadline = None  # when the caller abandons the call
         self.kept_events = None
         self.is_reused = False
 
@@ -200,7 +199,7 @@ class Client:
 
     def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None, usage=False,
              is_repeated=False):
-        """`show` takes each piece of text as it comes, and may raise CallStopped."""
+        """Makes a call. `show` receives each piece of text as it arrives, and may raise CallStopped."""
         self.deadline = give_up_after and time.monotonic() + give_up_after
         body = {"model": "gpt-of-my-own" if "wrong-model" in self.bugs else model,
                 "messages": [{"role": "user", "content": prompt}]}
@@ -232,7 +231,7 @@ class Client:
         return outcome
 
     def leave(self):
-        """Closes a stream that has more to come."""
+        """Closes a stream that has not ended."""
         if "stream-is-left-open" in self.bugs:
             self.set_aside()
         self.close()
@@ -253,17 +252,17 @@ class Client:
             self.socket.close()
         self.connection = self.socket = None
 
-    # --- Sending, and trying again
+    # --- Sending and retrying
 
     def send(self, body):
-        """The response of the last try, whose status is 200."""
+        """Returns the response of the last attempt, whose status is 200."""
         for left in reversed(range(TRIES)):
             try:
                 response = self.send_once(body)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 is_final = self.is_reused and "kept-connection-is-trusted" in self.bugs
-                if isinstance(error, TimeoutError) or is_final or not left:  # who did not answer in time would not do so again
+                if isinstance(error, TimeoutError) or is_final or not left:  # after a timeout a retry would time out too
                     raise
                 time.sleep(0.05)
                 continue
@@ -290,7 +289,7 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     def redirected_path(self, response):
-        """Where the same is to be sent: RFC 9110, 15.4.8. The key goes nowhere else than to its own origin."""
+        """Returns the target of a redirect: RFC 9110, 15.4.8. The key is only sent to its own origin."""
         location = response.getheader("Location")
         if response.status not in (307, 308) or not location or "follows-nothing" in self.bugs:
             return None
@@ -308,7 +307,7 @@ class Client:
         if self.connection.sock is None:
             self.connection.connect()
             self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket = self.connection.sock  # http.client lets go of it when the response ends the connection
+        self.socket = self.connection.sock  # http.client drops it when the response ends the connection
         self.socket.settimeout(self.time_left(self.idle))
         query = f"?key={self.api_key}" if "key-in-query" in self.bugs else ""
         self.connection.request("POST", path or self.address.path + "/chat/completions" + query, body,
@@ -316,7 +315,7 @@ class Client:
         return self.connection.getresponse()
 
     def read_error(self, response):
-        """What to tell, and how long to wait before the next try: None when there is to be none."""
+        """Returns the error, and the wait before a retry: None for no retry."""
         try:
             body = response.read()
         except http.client.IncompleteRead as cut:
@@ -378,7 +377,7 @@ class Client:
         except (TypeError, ValueError):
             return None
 
-    # --- Reading an answer
+    # --- Reading a reply
 
     def read(self, response, stream, outcome, show):
         kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
@@ -420,7 +419,7 @@ class Client:
                     self.take_chunk(name, json.loads(data), outcome, show)
         except (OSError, http.client.HTTPException, UnicodeDecodeError):
             self.close()
-            # The answer is whole when its reason to end has come, whatever became of the connection.
+            # The reply is complete once its finish_reason has arrived, however the connection ends.
             if not outcome.finish_reason and "no-error-on-cut" not in self.bugs:
                 raise
             return
@@ -446,7 +445,7 @@ class Client:
             self.kept_events = events
         for text in self.decoded(self.parts(response)):
             yield from events.feed(text.replace("\r", " ") if "crlf" in self.bugs else text)
-        # The standard drops what no blank line ends; who reads JSON can tell whether it is whole.
+        # The standard drops a last event without a blank line; the JSON in it shows whether it is complete.
         if not {"unended-event-is-dropped", "loses-last-event-without-blank-line"} & self.bugs:
             yield from events.end()
 
@@ -458,7 +457,7 @@ class Client:
             try:
                 arguments = json.loads(call["arguments"])
             except ValueError:
-                continue  # who runs the tool reports it
+                continue  # the caller, which runs the tool, reports it
             if isinstance(arguments, str):
                 call["arguments"] = arguments  # they were encoded twice
 
@@ -474,10 +473,10 @@ class Client:
                 continue
             delta = choice.get("delta") or {}
             piece = outcome.half + text_of(delta.get("content"))
-            # The other half of its last character may come with the next.
+            # The other half of its last character may be in the next piece.
             at = len(piece) - 1 if "\ud800" <= piece[-1:] <= "\udbff" else len(piece)
             outcome.half, piece = piece[at:], whole(piece[:at])
-            # Some servers send all of the text so far in each delta. A short text may well come again.
+            # Some servers send the whole text so far in each delta. A short text may legitimately repeat.
             if len(outcome.text) > 4 and piece.startswith(outcome.text) and piece != outcome.text:
                 piece = piece[len(outcome.text):]
             outcome.text += piece
@@ -492,7 +491,8 @@ class Client:
 
     @staticmethod
     def take_fragment(fragment, index, calls):
-        """Adds to the call of that index, or without one to the last; another id than that call's begins a new one."""
+        """Adds a fragment to the call with its index, or without one to the latest call. A different id starts a new
+        call."""
         function = fragment.get("function") or {}
         number = fragment.get("id") or ""
         at = index if isinstance(index, int) else max(len(calls) - 1, 0)
@@ -520,7 +520,8 @@ class Client:
         decoder.decode(b"", final=True)
 
     def parts(self, response):
-        """The body as it comes, decompressed. Raises when it is not whole, and after a time without content."""
+        """Yields the decompressed body as it arrives. Raises if it is incomplete, or after a timeout without
+        content."""
         unpack = None
         coding = response.getheader("Content-Encoding", "identity").lower()
         if coding in ("gzip", "x-gzip", "deflate"):
@@ -536,7 +537,7 @@ class Client:
             yield unpack.decompress(part) if unpack else part
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
-        response.close()  # http.client sends nothing more on the connection before
+        response.close()  # until then http.client sends nothing else on the connection
         if unpack:
             yield unpack.flush()
             if not unpack.eof:
@@ -546,14 +547,14 @@ class Client:
         self.last = time.monotonic()
 
     def allow_what_is_left(self):
-        """Whatever comes in between, such as comments, does not make the wait for content longer."""
+        """Bytes in between, such as comments, do not extend the timeout for content."""
         left = None if self.idle is None else self.last + self.idle - time.monotonic()
         if left is not None and left <= 0:
             raise TimeoutError("no content came for a long time")
         self.socket.settimeout(self.time_left(left))
 
     def time_left(self, left):
-        """Of this time, what the caller leaves."""
+        """Limits the time to what the caller allows."""
         if self.deadline is None:
             return left
         until = self.deadline - time.monotonic()
@@ -562,7 +563,7 @@ class Client:
         return until if left is None else min(left, until)
 
     def end_body(self, response):
-        """Keeps the connection when the body ends at once, and closes it when more is to be waited for."""
+        """Keeps the connection if the body ends at once, and closes it otherwise."""
         try:
             deadline = time.monotonic() + 0.1
             while time.monotonic() < deadline:
@@ -574,11 +575,11 @@ class Client:
         self.leave()
 
 
-# --- As a command, and as a driver -----------------------------------------------------------------------------------
+# --- The command and the driver ---------------------------------------------------------------------------------------
 
 
 def command(bugs, stream, outcome_json):
-    """Prints the answer as it comes; the exit status says whether it is whole."""
+    """Prints the reply as it arrives. Returns the exit status: 0 if the reply is complete."""
     stream = os.environ["MOCK_GATEWAY_STREAM"] == "1" if stream is None else stream
     tools = json.loads(os.environ.get("MOCK_GATEWAY_TOOLS") or "null")
 
@@ -604,7 +605,7 @@ def answer(job, clients, bugs):
         return {"unknown": True}
     client = clients.get(job["base_url"])
     if client is None:
-        # A wrong guess at what is not needed any more costs a connection, and no answer.
+        # Closing a client that is still needed costs only a connection, no reply.
         for old in list(clients)[:-8]:
             clients.pop(old).close()
         idle = min(IDLE, job["timeout_ms"] / 2000)

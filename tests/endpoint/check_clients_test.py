@@ -1,7 +1,8 @@
-"""Tests of what `mock-gateway check` finds in clients: in the catalogue, in sweeps and in splits.
+"""Tests of the failures that `mock-gateway check` finds in clients: in the catalogue, in sweeps and in splits.
 
-Usage: check_clients_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only. The
-client under test is check_client.py, whole or with a bug; other commands and drivers are some lines of Python here.
+Usage: check_clients_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
+The client under test is check_client.py, with or without a bug; other commands and drivers are a few lines of Python
+here.
 """
 
 import collections
@@ -14,7 +15,7 @@ from program import execute
 
 
 class Clients(Folder):
-    """A bug is found and named where it shows; the same client without it passes."""
+    """A bug is found and named where it shows; the same client without the bug passes."""
 
     maxDiff = None
 
@@ -33,12 +34,12 @@ class Clients(Folder):
         kinds = collections.Counter(cell["kind"] for cell in whole.report["cells"])
         self.assertEqual({kind: count for kind, count in whole.report["counts"].items() if count}, dict(kinds))
         skipped = {cell["scenario"] for cell in whole.report["cells"] if cell["kind"] == "skipped"}
-        # A client that sends no Expect does not come to this one.
+        # A client that sends no Expect header cannot reach this one.
         self.assertLessEqual(skipped, {"early-status-under-expect"})
         self.assertGreater(kinds["ok"], 100)
         self.assertGreater(kinds["error"], 60)
 
-    BUGS = [  # the bug, where it is looked for, and what is found
+    BUGS = [  # the bug, where it shows, and what is found
         ("no-error-on-cut", ["closed-in-stream", "reset-in-stream", "closed-after-done"],
          {"closed-in-stream plain loss", "closed-in-stream streamed loss", "reset-in-stream plain loss",
           "reset-in-stream streamed loss"}),
@@ -56,7 +57,7 @@ class Clients(Folder):
         ("key-in-query", ["id-fields"], {"id-fields streamed finding key_in_query"}),
         ("crash", ["error-as-html", "bad-request"], {"error-as-html plain crash", "error-as-html streamed crash"})]
 
-    # Bugs that show in different scenarios, and change nothing about each other's.
+    # Bugs that show in different scenarios and do not affect each other.
     TOGETHER = [["no-error-on-cut", "loses-last-event-without-blank-line", "empty-on-error", "ignores-retry-after", "crash"],
                 ["done-anywhere", "crlf", "first-choice-missing", "retries-401"], ["key-in-query"]]
     OF_COMMANDS = ["no-error-on-cut", "ignores-retry-after", "crash"]
@@ -70,7 +71,7 @@ class Clients(Folder):
         self.assert_found(self.OF_COMMANDS, lambda where: check("--plain", *where, of=client(*self.OF_COMMANDS)), ["plain"])
 
     def assert_found(self, bugs, check_where, forms=("plain", "streamed")):
-        """The lines of each of these bugs are found where it is looked for, and no other lines are."""
+        """Checks that the lines of each bug are found where it shows, and no other lines."""
         rows = [(bug, where, {line for line in found if line.split()[1] in forms})
                 for bug, where, found in self.BUGS if bug in bugs]
         bad = check_where(only(*dict.fromkeys(name for _, where, _ in rows for name in where)))

@@ -1,6 +1,6 @@
-"""Tests of `mock-gateway check`: the driver protocol, and that no process is left.
+"""Tests of `mock-gateway check`: the driver protocol, and that no process is left behind.
 
-Usage: check_driver_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: check_driver_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import collections
@@ -25,7 +25,7 @@ TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "inte
 
 
 def problems(value, schema, root, place="it"):
-    """Why a value does not fit a schema made of KEYWORDS, and which keys of it no schema lists."""
+    """Returns why a value does not fit a schema made of KEYWORDS, and which of its keys are in no schema."""
     assert set(schema) <= KEYWORDS, set(schema) - KEYWORDS
     if "$ref" in schema:
         return problems(value, functools.reduce(lambda part, key: part[key], schema["$ref"].split("/")[1:], root), root, place)
@@ -63,7 +63,7 @@ class DriverProtocol(Folder):
     ECHO = ("for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job, answer])\n    say(job, answer)\n"
             "log('ended')")
 
-    # Its first process, which the preflight asks, is as it should be.
+    # The driver's first process, which the preflight uses, behaves correctly.
     LATER = """
 mark = os.environ["LOG"] + ".mark"
 later = os.path.exists(mark)
@@ -71,7 +71,7 @@ open(mark, "w").close()
 """
 
     def later(self, code, *flags):
-        """What becomes of a scenario whose job is answered so."""
+        """Returns the verdict on a scenario whose job gets this answer."""
         done = check_driver("--plain", *flags, *only("bad-request"), environment=self.environment, of=driver(
             f"{self.LATER}for job in jobs:\n"
             f"    if later and job['job'] == 'ask':\n        {code}\n"
@@ -119,7 +119,7 @@ open(mark, "w").close()
         self.assertEqual({job["job"] for job in jobs}, {"hello", "ask", "stream"})
 
     def test_usage_that_was_asked_for_is_lost_where_the_answer_says_so(self):
-        """Null says that none was given, and an answer without it says nothing."""
+        """Null means that there was no usage; an answer without the key makes no statement."""
         for change, kind in (("", "ok"), ("answer['usage'] = None", "loss"), ("answer.pop('usage', None)", "ok"),
                              ("job.pop('include_usage', None)", "ok")):
             with self.subTest(change):
@@ -171,7 +171,7 @@ open(mark, "w").close()
            ("say(job, {'text': 'x', 'error': ['no', 'text']})", "error"), ("say(job, {})", "text")]
 
     def test_an_answer_that_is_none_is_shown(self):
-        """The driver gives a bad answer to the call of each of these scenarios, in their order in the catalogue."""
+        """The driver gives a bad answer to each of these scenarios, in the order of the catalogue."""
         names = ["bad-request", "choices-empty", "choices-null", "content-filter-400", "context-overflow-as-code",
                  "context-overflow-code-400", "empty-200", "error-is-a-string"]
         done = check_driver("--plain", "--jobs", "1", *self.known(*(f"{name} plain crash" for name in names)),
@@ -247,14 +247,14 @@ open(mark, "w").close()
             self.assertFalse(runs(pid))
 
 
-# --- Baseline, flaky --------------------------------------------------------------------------------------------------
+# --- Baselines, flaky scenarios ---------------------------------------------------------------------------------------
 
 
 
 
 @unittest.skipUnless(os.path.exists("/proc/self/stat"), "without /proc")
 class LeftBehind(Folder):
-    # Starts processes of each kind that are hard to end, and logs what they are once all of them are deaf.
+    # Starts processes of each kind that is hard to end, and logs their process IDs once all of them ignore signals.
     SPREAD = """
 sleep = shutil.which("sleep")
 def deaf(then=lambda: None, bare=False):
@@ -284,7 +284,7 @@ def spread(bare=True):
         self.addCleanup(self.forget)
 
     def forget(self):
-        """What is left of one run is no matter of the next."""
+        """Ends the processes of a run, so that they do not affect the next."""
         for pid in self.pids():
             if runs(pid):
                 os.kill(pid, signal.SIGKILL)
@@ -363,7 +363,7 @@ go()"""))
         self.assertEqual(done.code, 0, done.said)
 
     def started(self, *flags, of):
-        """`check` whose client has logged what it started."""
+        """Runs `check` with a client that has logged the processes that it started."""
         process = subprocess.Popen([program.PROGRAM, "check", "--plain", *flags, "--", *of], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env={**os.environ, **self.environment})

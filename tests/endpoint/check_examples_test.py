@@ -1,11 +1,11 @@
-"""Tests of the clients of examples/check that need no package: what `mock-gateway check` finds in the careless ones is what
-examples/check/README.md names, and the careful ones pass.
+"""Tests of the clients of examples/check that need no package: `mock-gateway check` finds the bugs of careless clients
+that examples/check/README.md lists, and careful clients pass.
 
-Usage: check_examples_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
-Tests whose client needs a program that is not installed (node, or curl and jq) are skipped.
+Usage: check_examples_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
+Tests are skipped if a client's program is not installed (node, or curl and jq).
 
-A normal run plays the scenarios that README.md names for a careless client, to this client and to its careful twin. With
-MOCK_GATEWAY_TEST_ALL=1 each client is checked with the whole catalogue: README.md says that nothing else is bad.
+A normal run plays the scenarios that README.md lists for a careless client, to this client and to its careful twin.
+MOCK_GATEWAY_TEST_ALL=1 checks each client with the whole catalogue: README.md says that there are no other failures.
 """
 
 import re
@@ -20,8 +20,8 @@ from checking import CHECKOUT, check, only
 from program import IS_EXHAUSTIVE, PYTHON
 
 PAGE = (CHECKOUT / "examples/check/README.md").read_text(encoding="utf-8")
-NEEDED = {".py": [], ".mjs": ["node"], ".sh": ["bash", "curl", "jq"]}  # by how the name of a client ends
-LIMIT = 120  # seconds: a net for what hangs, never a pace
+NEEDED = {".py": [], ".mjs": ["node"], ".sh": ["bash", "curl", "jq"]}  # by the ending of a client's name
+LIMIT = 120  # seconds; a timeout for tests that hang
 
 
 def missing_for(client):
@@ -29,7 +29,7 @@ def missing_for(client):
 
 
 def words_of(client):
-    """The flags, and the client's command, as README.md has them."""
+    """The flags and the client's command in README.md."""
     line = re.search(rf"^mock-gateway check (.*/{re.escape(client)}.*)$", PAGE, re.MULTILINE)[1]
     flags, _, command = line.partition(" -- ")
     program_of, file, *more = shlex.split(command)
@@ -37,7 +37,7 @@ def words_of(client):
 
 
 def found_in(client):
-    """What README.md says of a careless client, as lines of a baseline."""
+    """The failures of a careless client in README.md, as lines of a baseline."""
     form = "streamed" if "--stream" in words_of(client)[0] else "plain"
     section = re.search(rf"^### {re.escape(client)}$(.*?)^##", PAGE, re.MULTILINE | re.DOTALL)[1]
     lines = []
@@ -50,7 +50,7 @@ def found_in(client):
 class Examples(unittest.TestCase):
     @staticmethod
     def run_of(client):
-        """What is known to be bad is not called again, so that only one line is left to fail."""
+        """Known failures are not repeated, so that only one line is left to fail."""
         flags, command = words_of(client)
         if not IS_EXHAUSTIVE:
             flags += only(*dict.fromkeys(line.split()[0] for line in found_in(client.replace("careful", "careless"))))
@@ -70,7 +70,7 @@ class Examples(unittest.TestCase):
 
     def assert_passes(self, client):
         done = self.done(client)
-        if done.bad():  # on a machine that is busy its limits of time are soon over
+        if done.bad():  # a busy machine may exceed its timeouts
             done = self.run_of(client)
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
         counts = done.report["counts"]
@@ -82,7 +82,7 @@ class Examples(unittest.TestCase):
     def assert_found(self, client):
         done = self.done(client)
         lines = found_in(client)
-        if done.bad() != set(lines):  # on a machine that is busy two writes may come in one read
+        if done.bad() != set(lines):  # on a busy machine two writes may arrive in one read
             done = self.run_of(client)
         self.assertEqual(done.bad(), set(lines), done.said)
         self.assertEqual((done.code, done.report["stale"]), (1, []), done.said)

@@ -1,11 +1,11 @@
-"""Tests of `mock-gateway check`: the session of mishaps, in which one client lives through one turn after the other.
+"""Tests of `mock-gateway check`: the session of mishaps, in which one client plays one turn after the other.
 
-Usage: check_mishaps_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: check_mishaps_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 
-A session takes some 5 s. A normal run therefore plays each case once, and cases that show in different turns share a
-session. tests/catalogue/mishaps_test.cpp judges each bad habit by itself. With MOCK_GATEWAY_TEST_ALL=1 this file adds the
-exhaustive part: a session for each bug, for each unknown job and for each further way in which a driver fails; more seeds;
---strict; and the command that is printed for the default seed.
+A session takes about 5 s. So a normal run plays each case once, and cases that show in different turns share a session.
+tests/catalogue/mishaps_test.cpp judges each bad habit alone. MOCK_GATEWAY_TEST_ALL=1 adds the exhaustive part: a
+session for each bug, for each unknown job and for each further way in which a driver fails; more seeds; --strict; and
+the command that is printed for the default seed.
 """
 
 import concurrent.futures
@@ -24,13 +24,13 @@ CAREFUL = client(words=["--driver"])
 
 
 def all_at_once(run, cases):
-    """Returns the result of each run. Sessions wait most of their time, so several run at once."""
+    """Returns the result of each run. Sessions mostly wait, so several run in parallel."""
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(pool.map(run, cases))
 
 
 class Sessions(Folder):
-    """The base of these tests. A session whose bad lines are all in its baseline is not played again."""
+    """The base class of these tests. A session whose failures are all in its baseline is not played again."""
 
     numbers = itertools.count()
 
@@ -39,7 +39,7 @@ class Sessions(Folder):
         return check_driver(*SESSION, *baseline, *flags, of=of, environment=self.environment, **options)
 
     def assert_found(self, done, lines):
-        """These lines, and no other, are bad."""
+        """Checks that exactly these lines are failures."""
         self.assertEqual(done.bad(), set(lines), done.said)
         self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
 
@@ -85,7 +85,7 @@ class Careful(Sessions):
         return [(cell["scenario"], cell["text"]) for cell in done.report["cells"] if cell["form"] == "plain"]
 
     def test_the_page_says_of_each_turn_what_a_report_says(self):
-        """A client that is wrong in every turn is told of all of them."""
+        """A client that fails in every turn gets a report of all of them."""
         code = """
 for job in jobs:
     answer = outcome_of(job)
@@ -153,9 +153,9 @@ for job in jobs:
 
 
 class Bugs(Sessions):
-    """A bug is found in its turn, and in no other."""
+    """Each bug is found in its turn, and in no other."""
 
-    BUGS = [  # the bug, what is found in a session of streams, and words of the block
+    BUGS = [  # the bug, the failures in a session of streams, and words of the report
         ("server-error-is-final", ["server-error streamed error"], "tries again"),
         ("kept-connection-is-trusted", ["closed-before-answer streamed error"], "without a byte of the answer"),
         ("unended-event-is-dropped", ["unended-last-event streamed error"], "no blank line"),
@@ -178,7 +178,7 @@ class Bugs(Sessions):
         ("no-error-on-cut", ["cut-answer streamed loss"], "closes the connection in the middle of the answer"),
         ("empty-on-error", ["unauthorized streamed loss", "disabled-key streamed loss"], "answers 401")]
 
-    # Bugs that show in different turns, and change nothing about each other's.
+    # Bugs that show in different turns and do not affect each other.
     TOGETHER = [
         ["server-error-is-final", "kept-connection-is-trusted", "unended-event-is-dropped", "length-is-whole", "key-is-kept",
          "stream-is-left-open", "bad-gateway-is-final", "waits-for-nobody", "no-error-on-cut"],
@@ -213,7 +213,7 @@ class Bugs(Sessions):
                 self.assert_found(done, lines)
 
     def test_a_key_that_is_told_is_found_in_any_call_and_may_be_left_out(self):
-        """Also the new key, and by a command."""
+        """Also the new key, and with a command."""
         code = """
 for job in jobs:
     answer = outcome_of(job)
@@ -280,7 +280,7 @@ for job in jobs:
         lines = [f"{name} streamed wrong" for name in ("cancelled-stream", "abandoned-call", "abandoned-wait")]
         self.assert_found(self.session(driver(code), "--stream", known=lines), lines)
 
-    # The gateway counts the requests of the turn, and judges none of them.
+    # The gateway counts the requests of the turn, but does not judge them.
     def test_a_client_that_asks_again_when_its_caller_has_given_up_is_found(self):
         lines = ["abandoned-call plain wrong", "abandoned-wait plain wrong", "abandoned-wait plain finding retry_after_ignored"]
         done = self.session(client("abandoned-call-is-repeated", words=["--driver"]), "--plain", known=lines)
@@ -310,10 +310,10 @@ class UnknownJobs(Sessions):
 
 
 class FailingDrivers(Sessions):
-    """The turn is bad, and the session goes on with a driver that is started anew."""
+    """The turn fails, and the session continues with a restarted driver."""
 
     TURNS = {"use_key": ["rotated-key"], "cancel": ["cancelled-stream"], "abandon": ["abandoned-call", "abandoned-wait"]}
-    # Of each session: for each job how the driver fails at it, the kind of bad, and words of what is said.
+    # For each session: how the driver fails at each job, the kind of failure, and words of the message.
     CASES = [{"use_key": ("os.abort()", "crash", "signal 6"), "cancel": ("time.sleep(1000)", "hang", "after 3s"),
               "abandon": ("say(job, {})", "crash", "text is missing")},
              {"use_key": ("say(job, {'error': 'no keys here'})", "crash", "no keys here"), "cancel": ("sys.exit(7)", "crash", "7"),
@@ -328,7 +328,7 @@ class FailingDrivers(Sessions):
 
     def lines_of(self, case):
         lines = [f"{name} streamed {kind}" for job, (_, kind, _) in case.items() for name in self.TURNS[job]]
-        # A driver that answers is not started anew, and goes on with the key that it has.
+        # A driver that answers is not restarted, and continues with its current key.
         return lines + ["last-answer streamed error"] * ("'error': " in case["use_key"][0])
 
     def test_a_job_that_a_driver_fails_at(self):
@@ -347,7 +347,7 @@ class FailingDrivers(Sessions):
                 self.assertIn(done.kinds()["last-answer streamed"], ("ok", "error"), done.said)
 
     def test_a_driver_that_refuses_the_new_key_alone(self):
-        """It knows the job, so that the old key is deleted; what follows has the new one with each job."""
+        """It knows the job, so the old key is deleted; later jobs contain the new key."""
         code = """
 keys = {}
 for job in jobs:
@@ -364,7 +364,7 @@ for job in jobs:
 class Keys(Sessions):
     # A key that was deleted before the last turn is masked in the turn in which it was deleted, and not in the last.
     def test_no_key_is_in_a_report(self):
-        """Whatever the client prints, tells, or takes for its answer."""
+        """Whatever the client prints, reports, or returns as its answer."""
         code = """
 keys = {}
 for job in jobs:
@@ -494,7 +494,7 @@ class Wire(Sessions):
             self.assertTrue(all(job["api_key"] == keys[0] for job in jobs[:-3]))
 
     def check_what_stopped_calls_gave(self):
-        """A client stops where it is told to: each piece of text is one that came."""
+        """A client stops where it should: each piece of text is one that was sent."""
         for job, answer in self.seen:
             if job["job"] == "cancel":
                 self.assertRegex(answer["text"], r"\ATurn \d+")

@@ -1,7 +1,8 @@
-"""Tests of `mock-gateway check -- CMD`: how it treats clients, and its reports. check_clients_test.py tests what it finds.
+"""Tests of `mock-gateway check -- CMD`: how it runs clients, and its reports. check_clients_test.py tests what it
+finds.
 
-Usage: check_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only. The client
-under test is check_client.py, whole or with a bug; other commands and drivers are some lines of Python here.
+Usage: check_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library. The
+client under test is check_client.py, with or without a bug; other commands and drivers are a few lines of Python here.
 """
 
 import html.parser
@@ -57,7 +58,7 @@ class Preflight(Folder):
         said = self.refused(of=["sh", "-c", "echo 'It is raining.'; echo 'no network here' >&2"])
         for part in ("request", "It is raining.", "no network here", ANSWER):
             self.assertIn(part, said)
-        # The answer alone would be right: one that is made up is none.
+        # The right text is not enough: the client must have sent a request.
         self.refused(of=["echo", ANSWER])
 
     def test_a_client_that_prints_something_else_too(self):
@@ -305,7 +306,7 @@ class WhatACommandGets(Folder):
         done = check(*flags, *only("early-hints", "closed-in-stream"), of=command(ask + "print(json.dumps(outcome))"))
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
         self.assertTrue(done.cells["closed-in-stream", "plain"]["told"])
-        # The exit status alone tells of an error too.
+        # The exit status alone also reports an error.
         code = ask + "print(json.dumps({'text': outcome['text']})); sys.exit(outcome['error'] is not None)"
         done = check(*flags, *only("closed-in-stream"), of=command(code))
         self.assertEqual(done.kinds(), {"closed-in-stream plain": "error"}, done.said)
@@ -313,7 +314,7 @@ class WhatACommandGets(Folder):
             ask + "print(outcome['text'] if scenario == 'early-hints' else json.dumps(outcome))"))
         self.assertNotEqual(done.code, 0, done.said)
         self.assertIn("Zürich", done.stdout + done.stderr)
-        # What it tells beside the text is judged too.
+        # Other fields of the outcome are judged too.
         done = check(*flags, *only("unknown-fields"), of=command(
             ask + "print(json.dumps(outcome | ({'finish_reason': 'length'} if scenario == 'unknown-fields' else {})))"))
         self.assertEqual(done.kinds(), {"unknown-fields plain": "wrong"}, done.said)
@@ -375,7 +376,7 @@ class Baseline(Folder):
         where = ["--plain", *only("key-invalid")]
         done = self.run_with("open-after-done streamed hang", *self.LINES, of=self.BOTH, where=where)
         self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
-        # What was skipped was not run.
+        # A skipped scenario was not run.
         where = ["--plain", *only("key-invalid", "stop-after-tool-call")]
         done = self.run_with("stop-after-tool-call plain loss", *self.LINES, of=self.BOTH, where=where)
         self.assertEqual(done.code, 0, done.said)
@@ -397,7 +398,7 @@ class Baseline(Folder):
         self.assertEqual(done.code, 0, done.said)
         done = check_driver("--baseline", path, *self.WHERE, of=client(words=["--driver"]))
         self.assertEqual(done.code, 1, done.said)
-        # Written again, it is that of a client that is good.
+        # The rewritten baseline is that of a correct client.
         self.assertEqual(check_driver("--baseline", path, "--write-baseline", *self.WHERE,
                                       of=client(words=["--driver"])).code, 0)
         self.assertFalse(set(self.LINES) & set(Path(path).read_text(encoding="utf-8").splitlines()))
@@ -427,9 +428,9 @@ class Baseline(Folder):
 
 
 class Flaky(Folder):
-    """What is bad once, and good alone."""
+    """A client that fails once and then succeeds."""
 
-    # Its first call in this scenario has another answer.
+    # Its first call in this scenario has another result.
     CODE = """
 mark = os.environ["LOG"] + ".mark"
 if scenario == "early-hints" and not os.path.exists(mark):
@@ -451,7 +452,7 @@ go()
             self.assertFalse(done.cells["unknown-fields", "plain"]["flaky"])
             self.assertIn("flaky", done.stdout)
             if flags:
-                self.assertIn("at first", done.stdout)  # what was bad, since it fails
+                self.assertIn("at first", done.stdout)  # the failure, because the run fails
 
     def test_what_is_bad_again_is_bad(self):
         done = check("--plain", *only("closed-in-stream"), of=client("no-error-on-cut"))
@@ -466,7 +467,7 @@ class Secrets(unittest.TestCase):
         done = check("--plain", *only("bad-request"), of=command(
             "if scenario: print(os.environ['OPENAI_API_KEY']); print(os.environ['OPENAI_API_KEY'], file=sys.stderr)\nelse: go()"))
         self.assertNotRegex(done.stdout + done.stderr + json.dumps(done.report), r"sk-[A-Za-z0-9_-]{10}")
-        self.assertEqual(done.code, 1, done.said)  # no request came, so that nothing was judged
+        self.assertEqual(done.code, 1, done.said)  # there was no request to judge
 
     def test_a_report_that_is_lost_fails(self):
         with open("/dev/full", "w") as full:
@@ -476,7 +477,7 @@ class Secrets(unittest.TestCase):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page of HTML refers to, its elements, and its text."""
+    """The links, elements and text of an HTML page."""
 
     def __init__(self, text):
         super().__init__()
@@ -494,7 +495,7 @@ class Page(html.parser.HTMLParser):
 
 class Reports(Folder):
     HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\x00]]>"
-    # In one scenario its answer is an attacker's.
+    # In one scenario its answer contains an attack.
     CODE = f"""
 if scenario == "early-hints":
     check_client.command([], None, False)
@@ -511,7 +512,7 @@ go("retries-401")
     @staticmethod
     @once
     def files_of_one_run():
-        """The reports of one run, and what it printed."""
+        """The reports of one run, and its output."""
         with tempfile.TemporaryDirectory() as folder:
             names = {kind: f"{folder}/report.{kind}" for kind in ("json", "junit", "html")}
             flags = [word for kind, path in names.items() for word in ("--report", f"{kind}:{path}")]
@@ -614,7 +615,7 @@ go("retries-401")
                                                                 for word in line.split()})
         self.assertNotIn("\x1b", done.stdout)
         self.assertNotIn("\r", done.stderr)
-        # Under the rows stands a block for each bad cell, and nothing else of what is good.
+        # Below the rows there is one block per failure, and none for successes.
         self.assertEqual(done.stdout.count("again: "), 2, done.stdout)
 
     def test_the_command_that_is_printed_fails_again(self):
@@ -650,7 +651,7 @@ go("retries-401")
         while time.monotonic() < deadline and select.select([main], [], [], TIMEOUT)[0]:
             try:
                 part = os.read(main, 4096)
-            except OSError:  # EIO: nobody has the terminal any more
+            except OSError:  # EIO: the other side has closed the terminal
                 break
             if not part:
                 break
@@ -699,7 +700,7 @@ class Examples(unittest.TestCase):
         modules = CHECKOUT / "tests/clients/node/node_modules"
         if not (modules.exists() and shutil.which("node")):
             self.skipTest("tests/clients/run.sh has not installed the SDK")
-        with tempfile.TemporaryDirectory() as folder:  # Node looks for packages beside the file
+        with tempfile.TemporaryDirectory() as folder:  # Node looks for packages in the file's folder
             shutil.copy(CHECKOUT / "examples/check/openai_node.mjs", folder)
             Path(folder, "node_modules").symlink_to(modules)
             self.assert_good(["node", str(Path(folder, "openai_node.mjs"))])

@@ -1,7 +1,7 @@
-"""What the tests of `mock-gateway check` share: the client under test, commands and drivers of a few lines, and what a
-run of it has said.
+"""Shared by the tests of `mock-gateway check`: the client under test, commands and drivers of a few lines, and the
+result of a run.
 
-Python's standard library only.
+Uses only Python's standard library.
 """
 
 import json
@@ -18,13 +18,13 @@ SCENARIOS = HERE.parent / "catalogue/scenarios"
 CLIENT = [*PYTHON, str(HERE / "check_client.py")]
 ANSWER = "It is 21 degrees."
 WHOLE = "Zürich 21 °C, 東京 9 °C."
-# The turns of a session of mishaps, and which of them streams alone have.
+# The turns of a session of mishaps, and those that only streams have.
 TURNS = ["first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date", "server-error", "bad-gateway",
          "unauthorized", "disabled-key", "cut-answer", "length", "unended-last-event", "cancelled-stream",
          "abandoned-call", "abandoned-wait", "rotated-key", "last-answer"]
 TURNS_OF_STREAMS = ["unended-last-event", "cancelled-stream"]
 
-# What commands begin with that are written here: `go` makes the call as the good client does.
+# The beginning of commands in these tests: `go` makes the call as a correct client does.
 COMMAND = f"""
 import sys; sys.path.insert(0, {str(HERE)!r})
 import json, os, shutil, signal, subprocess, time
@@ -37,7 +37,7 @@ def log(what):
     with open(os.environ["LOG"], "a") as file:
         file.write(json.dumps(what) + "\\n")
 """
-# What drivers begin with: `outcome_of` makes a job's call as the good client does.
+# The beginning of drivers in these tests: `outcome_of` makes a job's call as a correct client does.
 DRIVER = f"""
 import sys; sys.path.insert(0, {str(HERE)!r})
 import json, os, shutil, signal, subprocess, time
@@ -67,7 +67,7 @@ def client(*bugs, words=()):
 
 
 class Checked:
-    """A run of `check` that has ended."""
+    """A finished run of `check`."""
 
     def __init__(self, done, report):
         self.code, self.stdout, self.stderr, self.report = done.returncode, done.stdout, done.stderr, report
@@ -81,7 +81,7 @@ class Checked:
         return {f"{name} {form}": cell["kind"] for (name, form), cell in self.cells.items()}
 
     def bad(self):
-        """What is wrong, as a baseline has it."""
+        """The failures, as a baseline lists them."""
         lines = set()
         for (name, form), cell in self.cells.items():
             if cell["kind"] in ("loss", "wrong", "hang", "crash") or (cell["kind"], cell["expected"]) == ("error", "answer"):
@@ -99,7 +99,7 @@ def only(*names):
 
 
 def check(*flags, of, environment=None, **options):
-    """Runs `check` with a report as JSON beside the text."""
+    """Runs `check` with a JSON report in addition to the text."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "report.json")
         options = {"encoding": "utf-8", "timeout": 2 * TIMEOUT, **options}
@@ -113,7 +113,7 @@ def check_driver(*flags, of, **options):
 
 
 class Folder(unittest.TestCase):
-    """A test with a folder of its own, and a file there for what a client logs."""
+    """A test with its own folder, and a file there for a client's log."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -130,6 +130,6 @@ class Folder(unittest.TestCase):
         return str(self.folder / name)
 
     def known(self, *lines):
-        """Flags with which these lines are in the baseline, so that what is bad is not called again."""
+        """Flags with these lines in the baseline, so that known failures are not repeated."""
         return ["--baseline", self.write("known", "".join(line + "\n" for line in lines))]
 

@@ -1,7 +1,7 @@
-"""A client of the control API for the tests of the program. Each answer that it gets is compared with the OpenAPI
-document that the program prints, where the package jsonschema is there.
+"""A client of the control API for the tests of the program. Compares each response with the OpenAPI document that the
+program prints, if the package jsonschema is installed.
 
-Python's standard library only, but for that.
+Otherwise uses only Python's standard library.
 """
 
 import functools
@@ -26,7 +26,7 @@ API = "/control/v1"
 
 
 class Refused(Exception):
-    """An answer with a status from 400 on."""
+    """A response with a status of 400 or above."""
 
     def __init__(self, status, error):
         super().__init__(f"{status} {error}")
@@ -40,13 +40,13 @@ def document():
 
 @functools.lru_cache
 def templates():
-    """Each path of the document with the pattern of the paths that it stands for; those without a parameter first."""
+    """The paths of the document, each with a pattern for request paths; paths without parameters first."""
     paths = sorted(document()["paths"], key=lambda path: "{" in path)
     return [(path, re.compile(re.sub(r"{\w+}", "[^/]+", path))) for path in paths]
 
 
 def template_of(path):
-    """The path of the document that a request's path is one of; None when there is none."""
+    """The path of the document that matches a request's path, or None."""
     return next((template for template, pattern in templates() if pattern.fullmatch(path)), None)
 
 
@@ -64,7 +64,7 @@ def validator(template, method, status):
 
 
 def compare(method, path, status, answer):
-    """Fails when an answer is not what the OpenAPI document says."""
+    """Fails if a response contradicts the OpenAPI document."""
     template = template_of(path.split("?")[0])
     if not jsonschema or template is None or method.lower() not in document()["paths"][template]:
         return
@@ -74,7 +74,7 @@ def compare(method, path, status, answer):
 
 
 class Program:
-    """mock-gateway with its control API, as the helpers start it. `script` is what its one script file says."""
+    """mock-gateway with its control API, started as the helpers do. `script` is the content of its only script file."""
 
     def __init__(self, script=None, *flags, environment=None, **options):
         self.folder = tempfile.TemporaryDirectory()
@@ -109,21 +109,22 @@ class Program:
             self.folder.cleanup()
 
     def end(self):
-        """Waits until the program has ended: its exit code. What it wrote is in `output` and `log` then."""
+        """Waits until the program ends and returns its exit code. Afterwards `output` and `log` contain what it
+        wrote."""
         if not hasattr(self, "log"):
             self.process.stdin = self.process.stdin if not self.process.stdin.closed else open(os.devnull, "w")
             self.output, self.log = self.process.communicate(timeout=program.TIMEOUT)
         return self.process.returncode
 
     def write_script(self, script):
-        """Puts a file in its place as an editor does that writes a new one and renames it."""
+        """Replaces a file as many editors do: writes a new file and renames it."""
         text = script if isinstance(script, str) else json.dumps({"mock_gateway": 1, **script})
         with open(self.script + ".new", "w") as file:
             file.write(text)
         os.rename(self.script + ".new", self.script)
 
     def send(self, method, path, body=None, headers=None):
-        """An answer of the control API: its status, its headers and its bytes."""
+        """Sends a request to the control API. Returns the status, the headers and the bytes of the response."""
         connection = http.client.HTTPConnection(self.control.hostname, self.control.port, timeout=program.TIMEOUT)
         try:
             if headers is None:
@@ -135,7 +136,7 @@ class Program:
             connection.close()
 
     def call(self, method, path, body=None, **query):
-        """The same with JSON, or JSON text, below /control/v1; an error is raised as Refused."""
+        """The same with JSON, or JSON text, below /control/v1. Raises Refused for errors."""
         if query:
             path += "?" + urllib.parse.urlencode(query)
         if body is not None and not isinstance(body, str):
@@ -162,7 +163,7 @@ class Program:
         return self.call("DELETE", path, **query)
 
     def request(self, method, path, body=None, key=None):
-        """A request of a client of the gateway: status and bytes."""
+        """Sends a request as a client of the gateway. Returns the status and the bytes."""
         connection = http.client.HTTPConnection(self.data.hostname, self.data.port, timeout=program.TIMEOUT)
         try:
             headers = {"Authorization": "Bearer " + (key or self.info["api_key"]), "Content-Type": "application/json"}
@@ -187,7 +188,7 @@ class Program:
 
 
 def eventually(test, condition, what):
-    """Waits until the condition holds; the test fails when it does not in ten seconds."""
+    """Waits up to ten seconds until the condition holds; otherwise fails the test."""
     deadline = time.monotonic() + 10
     while not condition():
         if time.monotonic() > deadline:

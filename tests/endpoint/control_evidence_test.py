@@ -1,8 +1,8 @@
-"""The control API for what a gateway knows and does: keys, clock, gates, replies that the test is asked for, the
-journal, explanations, verdicts and scopes.
+"""The control API for a gateway's state and evidence: keys, clock, gates, replies that the test supplies, the journal,
+explanations, verdicts and scopes.
 
-Usage: control_evidence_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. With MOCK_GATEWAY_TEST_ALL=1 the
-test of a script that is read while stubs are mounted has ten rounds, else four.
+Usage: control_evidence_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. With MOCK_GATEWAY_TEST_ALL=1 the
+test that reads a script while stubs are mounted has ten rounds instead of four.
 """
 
 import concurrent.futures
@@ -39,7 +39,8 @@ class Metrics(Evidence):
     LINE = rf'[a-z_]+(\{{[a-z_]+={VALUE}(,[a-z_]+={VALUE})*\}})? [0-9]+(\.[0-9]+)?'
 
     def read(self, gateway):
-        """Each series and its value; every line is one of the format, below the HELP and TYPE of its metric."""
+        """Returns each series and its value. Checks that every line is valid and follows the HELP and TYPE of its
+        metric."""
         status, headers, text = gateway.send("GET", API + "/metrics")
         self.assertEqual((status, headers["Content-Type"]), (200, "text/plain; version=0.0.4; charset=utf-8"))
         values, helped, typed = {}, set(), {}
@@ -116,7 +117,7 @@ class Metrics(Evidence):
             counts, values = buckets()
             self.assertEqual(counts, sorted(counts))
             self.assertEqual((counts[-1], values[name + "_count"]), (3, 3))
-            # Each was late by what the bucket says where it is counted first.
+            # The first bucket that counts an event bounds its lateness.
             limits = [0.0] + [float(bound) for bound in bounds]
             firsts = [later - earlier for earlier, later in zip([0] + counts, counts)]
             self.assertGreater(values[name + "_sum"], sum(count * limit for count, limit in zip(firsts, limits)))
@@ -211,7 +212,7 @@ class Keys(Evidence):
             self.assertEqual(gateway.call("DELETE", "/keys/" + made["id"])["state"], "deleted")
             self.assertEqual(gateway.chat(key=secret)[0], 401)
             self.assertNotIn("paying", [key["name"] for key in gateway.get("/keys")["keys"]])
-            # Whatever they were answered.
+            # Whatever responses they got.
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 
@@ -316,7 +317,7 @@ class Clock(Evidence):
                                   message)
 
     def test_the_program_ends_at_once_while_the_clock_is_on_its_way_over_many_tokens(self):
-        # To the last token takes half a minute on a machine that does nothing else.
+        # The last token takes half a minute on an idle machine.
         slow = {"text": "a " * 1_000_000, "every": "1ms"}
         with Program({"gateway": {"clock": "manual"}, "stubs": [{"reply": slow}]}) as gateway:
             start = gateway.get("/clock")["now"]
@@ -365,7 +366,7 @@ class Clock(Evidence):
             self.refused("invalid_request", 400, gateway.post, "/gates/first/release", {"times": 2})
 
     def test_a_file_that_is_read_while_stubs_are_mounted_shares_the_gate_that_they_name(self):
-        # What stands behind the stub gives the other one time to be read.
+        # The stubs after this one give the other file time to be read.
         others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(200)]
 
         def stubs(turn, said):
@@ -389,7 +390,7 @@ class Clock(Evidence):
 
     def test_stubs_that_are_mounted_at_one_time_share_the_gate_that_they_name(self):
         def mount(said):
-            # What stands behind the stub gives the other one time to be read.
+            # The stubs after this one give the other file time to be read.
             others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(100)]
             held = {"text": "one two", "hold": {"gate": gate, "before_token": 2}}
             both.wait()
@@ -557,7 +558,7 @@ class Journal(Evidence):
             self.assertEqual(count({"user_says": "the"}, status="422"), [3])
             self.assertEqual(count(text="berlin"), [1])
             self.assertEqual(count({"user_says": "weather"}, text="rome"), [2])
-            # The stream says it in two events.
+            # The stream contains the text in two events.
             self.assertEqual(count(text="rain tomorrow", text_in="answer"), [4, 2, 1])
             self.assertEqual(count(text="rain tomorrow", text_in="request"), [])
             self.assertEqual(count(text="mock-model", text_in="answer"), [5, 4, 2, 1])
@@ -625,7 +626,7 @@ class Journal(Evidence):
             "keys": [{"name": "mine", "secret": "sk-mine"}],
         }
         with Program(script) as gateway:
-            gateway.chat("word")  # 1: a stub looks at the letters' case
+            gateway.chat("word")  # 1: stubs match case-sensitively
             gateway.chat("Word")
             gateway.chat("Word", key="sk-mine")
             gateway.request("GET", "/v1/models")
@@ -715,7 +716,7 @@ class Journal(Evidence):
                         (one,) = gateway.get("/journal", decision=word)["exchanges"]
                         self.assertEqual(one["id"], id_)
                         self.assertEqual(one["decision"]["kind"].replace(" ", "_"), kind)
-            for kind in ("callback_failed", "answer_failed"):  # which no script brings about
+            for kind in ("callback_failed", "answer_failed"):  # no script causes these
                 self.assertEqual(gateway.get("/journal", decision=kind)["exchanges"], [])
             error = self.refused("invalid_request", 400, gateway.get, "/journal", decision="nothing")
             here = os.path.dirname(os.path.abspath(__file__))
@@ -741,7 +742,7 @@ class Journal(Evidence):
         body = '{"content": "aabaabaaab abcabcabd [Z@É"}'
         with Program() as gateway:
             self.assertEqual(gateway.request("POST", "/v1/chat/completions", body.encode(), key="sk-nobody")[0], 401)
-            # Each begins anew inside what matched before.
+            # Each begins inside an earlier partial match.
             found = ["aabaaab", "AABAAAB", "abaaab", "aaab", "abcabd", "baabaa", "d [z@É", "{", "}", body, body[1:]]
             for text in found + ["abcabcabcabd", "aabaaabb", "baaaab", "{z@", "[z`", "[z@é", "}}", body + " "]:
                 with self.subTest(text):
@@ -797,7 +798,7 @@ class Journal(Evidence):
             self.assertEqual(gateway.get("/journal", after=10**12)["cursor"], ended["cursor"])
 
     def test_nothing_is_lost_while_five_hundred_exchanges_come(self):
-        """Each exchange is seen at least once, and last as it ended."""
+        """Each exchange is seen at least once, last with its final state."""
         with Program({"stubs": [{"reply": {"text": "a b c", "every": "3ms"}}]}) as gateway:
             seen = {}
             revisions = []
@@ -916,7 +917,7 @@ class Scopes(Evidence):
             problem = gateway.get("/verify", scope=scope)["problems"][0]
             self.assertIn("expectation not met  the stub at test_agent.py:12  expected 1 call, got 0", problem["message"])
             self.assertEqual((problem["file"], problem["line"]), ("tests/test_agent.py", 12))
-            # Others of the same line are told apart by what they match.
+            # Other stubs of the same line are distinguished by their matchers.
             twin = gateway.post("/stubs", {**document, "when": {"user_says": "Ho"}})["stubs"][0]
             self.assertEqual(twin["title"], 'the stub at test_agent.py:12 (user text contains "Ho")')
             plain = gateway.post("/stubs", {"reply": "x"})["stubs"][0]
@@ -938,7 +939,7 @@ class Scopes(Evidence):
             refused = self.refused("invalid_script", 400, gateway.put, "/script", forced)
             self.assertEqual(refused["problems"][0]["pointer"], "/failures/0/for/key")
             self.assertIn('the gateway has no key "cii"', refused["message"])
-            # The key of the document that is replaced goes with it.
+            # The replaced document's key is removed with it.
             forced["failures"][0]["for"]["key"] = "ci"
             self.refused("invalid_script", 400, gateway.put, "/script", forced)
             self.assertEqual(len(gateway.get("/stubs")["stubs"]), 5)
@@ -1043,7 +1044,7 @@ class Scopes(Evidence):
             began = time.monotonic()
             gateway.call("DELETE", "/scopes/" + scope["id"])
             self.assertEqual((asked.result()[0], held.result()[0]), (500, 200))
-            self.assertLess(time.monotonic() - began, 8)  # gates and questions have ten seconds
+            self.assertLess(time.monotonic() - began, 8)  # gates and questions time out after ten seconds
             eventually(self, lambda: gateway.get("/verify")["open"] == 0, "exchanges are open")
             self.assertEqual(gateway.get("/journal")["exchanges"], [])
 

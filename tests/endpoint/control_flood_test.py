@@ -1,7 +1,7 @@
-"""Tests that nobody keeps others out of the control API: idle connections, half-sent heads, bodies without a token,
-long polls, clients that do not read; and a gateway whose descriptors are used up.
+"""Tests that clients cannot lock others out of the control API: idle connections, half-sent heads, bodies without a
+token, long polls, clients that do not read; and a gateway without free descriptors.
 
-Usage: control_flood_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+Usage: control_flood_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
 
 import concurrent.futures
@@ -19,9 +19,9 @@ import unittest
 import program
 from control import Program, Refused, eventually
 
-PROMPT = 0.05  # seconds in which the API answers; a loaded machine may take longer, and not each time
+PROMPT = 0.05  # the API's target latency in seconds; a busy machine may exceed it at times
 MIB = 1024 * 1024
-# Connects and says nothing, as fast as it can.
+# Opens silent connections as fast as possible.
 FLOOD = """
 import socket, sys
 while True:
@@ -33,7 +33,7 @@ while True:
 
 
 def setUpModule():
-    """Room for 2,000 connections of this process."""
+    """Raises this process's limit to 2,000 connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 4096 if hard == resource.RLIM_INFINITY else min(4096, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
@@ -65,8 +65,8 @@ class Flood(unittest.TestCase):
         return self.head(f"GET /control/v1/stubs/{self.stub}/wait?within=60s")
 
     def seconds_of_answers(self, count=20, may_be_closed=0):
-        """How long each of so many requests takes, one after the other, on a connection of its own. So many in all may
-        be closed before they are answered: it asks again, and the time goes on."""
+        """The times of `count` sequential requests, each on a new connection. Up to `may_be_closed` of them may be
+        closed before a response: they are repeated, and the time includes the repetition."""
         times = []
         for _ in range(count):
             began = time.monotonic()
@@ -82,7 +82,8 @@ class Flood(unittest.TestCase):
         return sorted(times)
 
     def check_prompt(self, what):
-        """Half of the answers come in time, and nine in ten in the time that others leave of the machine."""
+        """Checks that half of the responses arrive in time, and nine in ten in a time that grows with the load of the
+        machine."""
         began, before = time.monotonic(), self.processor_seconds()
         times = self.seconds_of_answers(40)
         elapsed, after = time.monotonic() - began, self.processor_seconds()
@@ -94,7 +95,7 @@ class Flood(unittest.TestCase):
         self.assertLess(times[-1], 5, (what, times))
 
     def processor_seconds(self):
-        """What all of this machine has used of its processors, and what this test and its gateway have."""
+        """The CPU time of this machine, and of this test and its gateway."""
         with open("/proc/stat") as file:
             user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
         own = time.process_time() + time.clock_gettime((~self.gateway.process.pid << 3) | 2)
@@ -105,7 +106,7 @@ class Flood(unittest.TestCase):
             return int(next(line for line in file if line.startswith(name + ":")).split()[1])
 
     def status_of(self, client):
-        """The status of an answer, and its body; None when the connection ends without one."""
+        """The status and the body of a response; None if the connection ends without one."""
         try:
             with client.makefile("rb") as received:
                 line = received.readline()
@@ -128,7 +129,8 @@ class Silence(Flood):
         for _ in range(2000):
             self.connect()
         self.check_prompt("2,000 idle connections")
-        # What was closed for others holds nothing: 64 connections, each with its thread, and few besides.
+        # Connections closed in favour of others free their resources: 64 connections with a thread each, and a few
+        # more.
         eventually(self, lambda: self.status("Threads") < 64 + 16 + 16, "the threads of closed connections stay")
 
     def test_while_idle_connections_keep_coming_it_answers(self):
@@ -136,7 +138,7 @@ class Silence(Flood):
         flood = subprocess.Popen([sys.executable, "-c", FLOOD, *map(str, address)], stdout=subprocess.PIPE)
         try:
             flood.stdout.readline()
-            # On a machine that is busy 64 others may come before this one has sent its request.
+            # On a busy machine 64 other connections may arrive before this one sends its request.
             times = self.seconds_of_answers(50, may_be_closed=5)
         finally:
             flood.kill()
@@ -173,7 +175,7 @@ class Silence(Flood):
         self.assertLess(times[len(times) // 2], 4 * PROMPT, times)
 
     def test_beside_100_clients_that_do_not_read_the_page_it_answers_at_once(self):
-        pages = self.head("GET /app.mjs", token=False) * 100  # some megabytes of answers
+        pages = self.head("GET /app.mjs", token=False) * 100  # several megabytes of responses
         for _ in range(100):
             client = self.connect()
             client.setblocking(False)
@@ -200,7 +202,7 @@ class Silence(Flood):
             self.assertEqual(received[9:12], b"408" if client is half else b"")
         self.assertGreater(time.monotonic() - began, 4.5)
         self.assertLess(time.monotonic() - began, 9)
-        known.sendall(self.head("GET /control/v1"))  # it has shown the token, and may be idle for longer
+        known.sendall(self.head("GET /control/v1"))  # it has sent the token, so it may stay idle longer
         self.assertEqual(self.status_of(known)[0], 200)
 
     def test_a_connection_without_a_token_gets_64_kib(self):
@@ -220,7 +222,7 @@ class Silence(Flood):
             received += len(page)
         self.assertGreater(received, 65536 - len(page) - 1)
         self.assertLess(received, 65536 + 1)
-        # With the token there is no such end.
+        # With the token there is no such limit.
         client, page = self.connect(), self.head("GET /style.css")
         self.connect_with_token(client)
         for _ in range(2 * 65536 // len(page)):
@@ -238,7 +240,8 @@ class Bodies(Flood):
 
     def test_without_a_token_no_body_is_read(self):
         length = f"Content-Length: {16 * MIB}"
-        # The page needs no token, and nobody reads more of such a body than a connection may send that shows none.
+        # The page needs no token. From connections without a token the program reads only a limited part of such a
+        # body.
         rows = [("PUT /control/v1/script", length, 401), ("POST /control/v1/stubs", length, 401),
                 ("PUT /", length, 413), ("POST /control", "Transfer-Encoding: chunked", 401)]
         before = self.status("VmRSS")
@@ -254,14 +257,14 @@ class Bodies(Flood):
                     client.sendall(piece)
                     most.append(self.status("VmRSS"))
             except ConnectionError:
-                pass  # it has waited for longer than it may
+                pass  # its time limit is over
             return line, self.status_of(client)[0], status
 
         barrier = threading.Barrier(60)
         with concurrent.futures.ThreadPoolExecutor(60) as pool:
             answers = list(pool.map(send, range(60)))
         self.assertLess(max(most) - before, 30 * 1024, "kB more than before")
-        # Whoever was not closed for another one has read why it was refused.
+        # Clients whose connection was not closed for another one have received the reason of the refusal.
         read = [answer for answer in answers if answer[1] is not None]
         self.assertGreater(len(read), 30, answers)
         for line, status, expected in read:
@@ -296,7 +299,7 @@ class Polls(Flood):
         for client in refused:
             status, body = self.status_of(client)
             self.assertEqual((status, json.loads(body)["code"]), (503, "too_many_waits"))
-        # What the others wait for comes, and each gets it.
+        # The awaited events happen, and each poll gets its response.
         self.gateway.ask()
         for client in polls:
             if client not in refused:
@@ -312,7 +315,7 @@ class Polls(Flood):
         status, headers, body = self.gateway.send("GET", f"/control/v1/stubs/{self.stub}/wait?within=60s")
         self.assertEqual((status, json.loads(body)["code"]), (503, "too_many_waits"))
         self.assertEqual((headers["Retry-After"], headers["Connection"]), ("1", None))
-        # What need not wait is answered.
+        # Requests that need no wait are answered.
         self.assertEqual(self.gateway.get("/asked", wait="0s")["asked"], [])
         self.gateway.ask()
         self.assertTrue(self.gateway.get(f"/stubs/{self.stub}/wait", within="60s")["reached"])
@@ -344,7 +347,7 @@ class Places(Flood):
             client = self.connect(self.head("GET /control/v1"))
             self.assertEqual(self.status_of(client)[0], 200)
             kept.append(client)
-        for client in kept[:10]:  # these are used again
+        for client in kept[:10]:  # these connections are reused
             client.sendall(self.head("GET /control/v1"))
             self.assertEqual(self.status_of(client)[0], 200)
         for _ in range(5):
@@ -368,7 +371,7 @@ class Places(Flood):
         eventually(self, lambda: answer()[0] == 503, "there are more than 64 places")
         status, text = answer()
         self.assertEqual((status, json.loads(text)["code"]), (503, "too_many_connections"))
-        for client in [self.connect() for _ in range(20)]:  # a client that says nothing is told so too
+        for client in [self.connect() for _ in range(20)]:  # silent clients get the error too
             self.assertEqual(self.status_of(client)[0], 503)
         times = []
         for _ in range(100):
@@ -391,7 +394,7 @@ class Places(Flood):
             self.gateway.process.terminate()
             self.assertEqual(self.gateway.end(), 0)
             times.append(time.monotonic() - began)
-        self.assertLess(min(times), 0.5, times)  # with the end of the process; the aim is 50 ms
+        self.assertLess(min(times), 0.5, times)  # includes the end of the process; the target is 50 ms
 
 
 class Descriptors(Flood):

@@ -1,7 +1,7 @@
-"""Tests of who may use the control API, and of what it withstands: no token, foreign hosts and origins, tricks with
-paths, a gateway that is closed, broken or out of descriptors, too many connections, long polls at the end.
+"""Tests of access to the control API, and of its defences: no token, foreign hosts and origins, path tricks, a gateway
+that is closed, broken or out of descriptors, too many connections, long polls at the end.
 
-Usage: control_gate_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+Usage: control_gate_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
 
 import concurrent.futures
@@ -42,7 +42,7 @@ class Gate(unittest.TestCase):
         return {"Authorization": "Bearer " + self.gateway.info["control_token"], **more}
 
     def answer(self, method, path, headers=None, body=None):
-        """Status, code of the error or None, and headers; what every answer has is checked."""
+        """Returns the status, the error's code or None, and the headers. Checks what every response must have."""
         status, received, text = self.gateway.send(method, path, body, headers or {})
         self.assertEqual([name for name in received if name.lower().startswith("access-control")], [])
         self.assertEqual(received["Cache-Control"], "no-store")
@@ -87,13 +87,13 @@ class Refusals(Gate):
                  (self.bearer(Origin=f"http://localhost:{port}"), 403, "foreign_origin"),
                  (self.bearer(**{"Sec-Fetch-Site": "cross-site"}), 403, "foreign_origin"),
                  (self.bearer(**{"Sec-Fetch-Site": "same-site"}), 403, "foreign_origin"),
-                 # The order: Host, then Origin, then the token.
+                 # The order of the checks: Host, then Origin, then the token.
                  ({"Host": "evil.example", "Origin": "http://evil.example"}, 421, "wrong_host"),
                  ({"Origin": "http://evil.example"}, 403, "foreign_origin")]
-        # The exchange of a code, which it takes as the bearer, is behind the same checks.
+        # The exchange of a code, sent as the bearer, passes the same checks.
         code_of = {"wrong_token": "wrong_code"}
         for method, path in self.routes():
-            # A connection that shows no token may send 64 KiB in all.
+            # A connection without the token may send 64 KiB in total.
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=program.TIMEOUT)
             self.addCleanup(connection.close)
             for headers, status, code in cases:
@@ -105,7 +105,7 @@ class Refusals(Gate):
                 self.assertEqual(response.headers.get("WWW-Authenticate"), "Bearer" if status == 401 else None)
                 self.assertFalse([name for name in response.headers if name.lower().startswith("access-control")])
                 self.assertEqual(response.headers["Cache-Control"], "no-store")
-        # None of them did anything.
+        # None of the requests had an effect.
         root = self.gateway.get("")
         self.assertEqual((root["counts"]["keys"], root["counts"]["stubs"], root["listening"]), (1, 0, True))
 
@@ -235,7 +235,7 @@ class Page(Gate):
 
 
 class OnTerminal:
-    """`serve` with its control API on a terminal, which shows addresses of the console."""
+    """`serve` with its control API on a terminal, which shows console addresses."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -245,7 +245,7 @@ class OnTerminal:
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=slave, stderr=subprocess.DEVNULL)
         os.close(slave)
         self.shown = ""
-        # The whole last line: a terminal may get it in pieces.
+        # The whole last line: a terminal may receive it in pieces.
         while not re.search(r"ready\s*\n", self.shown):
             self.read()
         with open(info, encoding="utf-8") as file:
@@ -262,7 +262,7 @@ class OnTerminal:
         self.folder.cleanup()
 
     def read(self, wait=program.TIMEOUT):
-        """Reads what the terminal is shown next; False when that is nothing in so many seconds."""
+        """Reads the next output of the terminal. Returns False if there is none within this many seconds."""
         if not select.select([self.screen], [], [], wait)[0]:
             return False
         self.shown += os.read(self.screen, 65536).decode()
@@ -272,7 +272,7 @@ class OnTerminal:
         return re.findall(r"console +http://[0-9.:]+/#code=(\S+)\s*\n", self.shown)
 
     def exchange(self, code, **headers):
-        """The status, and the token or the error's code."""
+        """Returns the status, and the token or the error's code."""
         connection = http.client.HTTPConnection(self.control.hostname, self.control.port, timeout=program.TIMEOUT)
         connection.request("POST", "/control/v1/session", headers={"Authorization": "Bearer " + code, **headers})
         response = connection.getresponse()
@@ -292,7 +292,7 @@ class Codes(unittest.TestCase):
             while len(gateway.codes()) < 2:
                 self.assertTrue(gateway.read(), gateway.shown)
             second = gateway.codes()[1]
-            # At most one in five seconds, however often it is asked.
+            # At most one every five seconds, however many requests come.
             for _ in range(20):
                 self.assertEqual(gateway.exchange(first), (401, "used_code"))
             gateway.read(0.2)
@@ -320,7 +320,7 @@ class Codes(unittest.TestCase):
                 self.assertEqual(gateway.exchange(guess), (401, "wrong_code"), guess)
             gateway.read(0.2)
             self.assertEqual(gateway.codes(), [code], "a guess shows no address")
-            # The code is no token, and the token no code.
+            # The code is not a token, and the token not a code.
             for method, path in ("GET", "/control/v1"), ("GET", "/control/v1/session"), ("POST", "/control/v1/session/"):
                 connection = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port)
                 connection.request(method, path, headers={"Authorization": "Bearer " + code})
@@ -343,7 +343,7 @@ class Names(Gate):
     def test_each_name_has_at_most_256_bytes(self):
         key = self.gateway.post("/keys", {"name": "first"})["id"]
         scope = self.gateway.post("/scopes", {"name": "test"})["id"]
-        # What is told of a name, and how it is given.
+        # Each kind of name, and the call that sets it.
         ways = {
             "a stub": lambda name: self.gateway.post("/stubs", {"name": name, "reply": "Hi"}),
             "a key": lambda name: self.gateway.post("/keys", {"name": name}),
@@ -366,14 +366,14 @@ class Names(Gate):
             with self.subTest(what):
                 for name in self.LONGEST + "x", "x" * 257, "x" * 1_000_000:
                     if len(name) > 1000 and "machine" in what:
-                        continue  # a path that long is refused as a path
+                        continue  # a path of that length is refused as a path
                     with self.assertRaises(control.Refused) as refused:
                         give(name)
                     self.assertEqual((refused.exception.status, refused.exception.code[:8]), (400, "invalid_"))
                     self.assertIn(f"a name has at most 256 bytes, and this one has {len(name.encode())}",
                                   refused.exception.error["message"])
                 give(self.LONGEST)
-        # None of the others came to be.
+        # None of the other objects was created.
         told = json.dumps([self.gateway.get(path) for path in ("/stubs", "/keys", "/scopes", "/states", "/gates", "/script")])
         self.assertIn(json.dumps(self.LONGEST)[1:-1], told)
         self.assertNotIn(json.dumps(self.LONGEST)[1:-1] + "x", told)
@@ -399,7 +399,7 @@ class Masked(unittest.TestCase):
                 told = [json.dumps(asked)]
                 gateway.post(f"/asked/{asked['exchange']}", {"reply": f"You said {token}."})
                 asking.join()
-                # The client has the answer a moment before the exchange has ended, and only then is there a bundle.
+                # The client has the response a moment before the exchange ends, and a bundle exists only afterwards.
                 eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange goes on")
                 for path in ("", "/journal", "/verify", "/review", "/stubs", "/journal/1", "/journal/1/curl", "/journal/2/curl",
                              "/journal/3/curl", "/journal/4", "/journal/4/bundle"):
@@ -445,7 +445,7 @@ class Endurance(Gate):
         while b"200" in (answered := status()):
             self.assertLess(len(clients), limit)
         self.assertIn(b"503", answered)
-        for _ in range(3):  # the gateway goes on turning clients away, and this one goes on being served
+        for _ in range(3):  # the gateway keeps rejecting clients while the control API keeps serving
             for _ in range(20):
                 self.gateway.get("")
             with concurrent.futures.ThreadPoolExecutor(20) as pool:
@@ -479,11 +479,11 @@ class Endurance(Gate):
             client.close()
         began = time.monotonic()
         eventually(self, lambda: self.gateway.send("GET", "/control/v1")[0] == 200, "nobody finds a place")
-        self.assertLess(time.monotonic() - began, 30)  # and not only when the polls have ended
+        self.assertLess(time.monotonic() - began, 30)  # and not only after the polls have ended
 
     def test_stop_does_not_wait_for_long_polls(self):
         times = []
-        # The aim is 50 ms; a loaded machine takes some more, and may take far more now and then.
+        # The target is 50 ms; a busy machine takes longer, sometimes much longer.
         while len(times) < 10 and min(times, default=1) >= 0.5:
             gateway = self.enter(Program())
             stub = gateway.post("/stubs", {"reply": "x"})["stubs"][0]["id"]
@@ -512,7 +512,7 @@ class Endurance(Gate):
         self.addCleanup(connection.close)
         began = time.monotonic()
         for method, path, status in (("POST", "/reset", 200), ("DELETE", "/failures", 200), ("POST", "/stubs", 400)):
-            connection.putrequest(method, "/control/v1" + path)  # and no Content-Length
+            connection.putrequest(method, "/control/v1" + path)  # without Content-Length
             connection.putheader("Authorization", self.bearer()["Authorization"])
             connection.endheaders()
             response = connection.getresponse()
@@ -553,7 +553,7 @@ class Token(unittest.TestCase):
                 gateway.send("GET", "/control/v1", headers={"Authorization": "Bearer " + token + "x"})
                 gateway.send("GET", "/control/v1/" + "no-such-route")
                 gateway.ask()
-                gateway.chat(key=token)  # to the wrong port
+                gateway.chat(key=token)  # on the wrong port
                 answers += [gateway.get(path) for path in ("/journal", "/journal/2", "/journal/2/curl", "/verify")]
                 gateway.post("/stop")
                 self.assertEqual(gateway.end(), 0)

@@ -1,6 +1,6 @@
-"""Tests of POST /reset: what it brings back to how it was at the start, by itself and with all, and what it keeps.
+"""Tests of POST /reset: what it restores to the initial state, part by part and as a whole, and what it keeps.
 
-Usage: control_reset_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+Usage: control_reset_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
 
 import concurrent.futures
@@ -84,7 +84,7 @@ class Reset(Api):
                 "failures": len(gateway.get("/failures")["failures"]),
                 "chaos": len(gateway.get("/chaos")["chaos"]),
                 "connections": [gateway.get("/connections")["connections"], gateway.get("/listening")["listening"]],
-                # What is generated for equal requests follows from how many there were.
+                # Generated values depend on the number of equal requests.
                 "journal": [gateway.get("")["counts"]["requests"], answer_id()],
             }
 
@@ -166,10 +166,10 @@ class Reset(Api):
                 self.assertTrue(gateway.get("/gates/g/wait", within="10s", **{"for": "delivered"})["reached"])
                 self.assertTrue(gateway.get("/gates/g/wait", within="10s", scope=scope["id"])["reached"])
                 gateway.post(f"/gates/g/{call}")
-                gateway.post(f"/gates/g/{call}")  # lets the next pass
+                gateway.post(f"/gates/g/{call}")  # lets the next reply pass
                 self.assertIn(b"two", first.result()[1])
                 gateway.post("/reset")
-                self.assertIn(b"two", of_scope.result()[1])  # which nobody else would let go on
+                self.assertIn(b"two", of_scope.result()[1])  # nothing else would release it
                 self.assertEqual([{"name": one["name"], **gate} for one in gateway.get("/gates")["gates"]],
                                  gateway.get("/gates")["gates"])
                 self.assertFalse(gateway.get("/gates/g/wait", within="20ms", **{"for": "delivered"})["reached"])
@@ -232,7 +232,7 @@ class Reset(Api):
         script = {"keys": [{"name": "billing", "secret": "sk-billing"}], "stubs": [{"name": "file", "reply": "file"}]}
         with Program(script, "--fail", "403@key=billing") as gateway:
             key = gateway.key("billing")
-            gateway.post("/keys", {"name": "billing"})  # two have the name
+            gateway.post("/keys", {"name": "billing"})  # two keys have this name
             gateway.post("/reset")
             self.assertEqual([gateway.chat(key="sk-billing")[0] for _ in range(2)], [403, 200])
             gateway.delete("/keys/" + key["id"])

@@ -1,7 +1,7 @@
-"""Tests of the control API as a test in any language uses it: scripts, stubs, failures, chaos, faults of connections,
-operations, states and stop. Reset, and the routes of keys, clocks, gates and evidence, have their own file.
+"""Tests of the control API as a test in any language uses it: scripts, stubs, failures, chaos, connection faults,
+operations, states and stop. Reset, and the routes of keys, clocks, gates and evidence, have their own files.
 
-Usage: control_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+Usage: control_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
 
 import concurrent.futures
@@ -46,7 +46,7 @@ class Start(Api):
                 self.assertEqual(root[field], gateway.info[field])
             gateway.process.stdin.close()
             self.assertEqual(gateway.end(), 0)
-            self.assertEqual(gateway.output, "")  # behind that line
+            self.assertEqual(gateway.output, "")  # after that line
 
     def test_two_programs_have_two_instances_and_tokens(self):
         with Program() as one, Program() as other:
@@ -128,7 +128,7 @@ assert chat() == 200
         with Program(None, "--control-host", "0.0.0.0") as gateway:
             self.assertEqual(gateway.info["control_url"], f"http://127.0.0.1:{gateway.control.port}")
             self.assertEqual(gateway.get("")["instance"], gateway.info["instance"])
-            # Nobody's address names it, which a browser sends where a page of another origin leads it there.
+            # 0.0.0.0 is no valid Host, but a browser sends it if a page of another origin redirects it there.
             bearer = {"Authorization": "Bearer " + gateway.info["control_token"]}
             for name, status in ("localhost", 200), ("[::1]", 200), ("0.0.0.0", 421), ("[::]", 421):
                 host = {"Host": f"{name}:{gateway.control.port}"}
@@ -162,7 +162,7 @@ class Document(Api):
             for path, item in served["paths"].items():
                 offered = sorted(method.upper() for method in item if method.upper() in methods)
                 self.assertTrue(offered, path)
-                # OPTIONS is no method of any route, so that its answer tells what the path has.
+                # No route has the method OPTIONS, so the response lists the methods of the path.
                 status, headers, _ = gateway.send("OPTIONS", path.replace("{", "").replace("}", ""))
                 self.assertEqual((status, sorted(headers["Allow"].split(", "))), (405, offered), path)
                 for other in (path + "/", path + "/nothing/at/all"):
@@ -351,7 +351,7 @@ class Stubs(Api):
             once = f"/stubs/{gateway.post('/stubs', {'name': 'once', 'reply': 'x'})['stubs'][0]['id']}/wait"
             self.assertFalse(gateway.get(once, within="0s")["reached"])
             gateway.ask()
-            self.assertTrue(gateway.get(once, within="0s")["reached"])  # one call is what is waited for unless said
+            self.assertTrue(gateway.get(once, within="0s")["reached"])  # the default waits for one call
             self.refused("invalid_request", 400, gateway.get, wait, calls=0)
             self.refused("invalid_request", 400, gateway.get, wait, within="61s")
             self.refused("invalid_request", 400, gateway.get, wait, within="5")
@@ -400,7 +400,7 @@ class Stubs(Api):
                               ("warning", "/stubs/1/when/key_is", 2,
                                'the gateway has no key "cii", so that this matches nothing until it has one; '
                                'known: key_1, default key, key_2, a test')])
-            # A call may still lead to a state, and a stub of another call hides only until it is taken away.
+            # A later call may make a state reachable, and a stub of another call may be removed again.
             self.assertEqual(warned({"in_state": {"order": "paid"}, "reply": "a"}), [])
             self.assertEqual(warned({"reply": "a"}) + warned({"reply": "b"}), [])
 
@@ -927,7 +927,7 @@ class Stop(Api):
         script = {"gateway": {"clock": "manual"},
                   "stubs": [{"reply": {"text": "x", "hold": {"gate": "closed", "before_token": 1}}}]}
         with Program(script) as gateway:
-            for _ in range(1000):  # what the end has to let go of
+            for _ in range(1000):  # records that must be freed at the end
                 gateway.request("GET", "/v1/models")
             stub = gateway.get("/stubs")["stubs"][0]["id"]
             cursor = gateway.get("/journal", limit=1)["cursor"]
@@ -944,10 +944,10 @@ class Stop(Api):
                 try:
                     self.assertEqual(json.load(poll.getresponse())["code"], "stopping")
                 except (OSError, http.client.HTTPException):
-                    pass  # the connection ended before the answer was sent
+                    pass  # the connection ended before the response was sent
                 poll.close()
             self.assertEqual(gateway.end(), 0)
-            # It takes some 10 ms on a machine that does nothing else. The polls would wait for a minute.
+            # It takes about 10 ms on an idle machine. The polls would wait for a minute.
             self.assertLess(time.monotonic() - began, 5)
 
     def test_a_search_of_the_journal_ends_with_the_program(self):
@@ -955,7 +955,7 @@ class Stop(Api):
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             return used.ru_utime + used.ru_stime
 
-        control.document()  # by a program of its own, whose time is not to count
+        control.document()  # in a separate program, whose CPU time must not count
         searches, most_bodies = 8, 60
         script = {"gateway": {"journal_limits": {"entries": 1000, "bytes": 1_000_000_000}}}
         ends = {"stop": lambda gateway: gateway.post("/stop"), "signal": lambda gateway: gateway.process.terminate(),
@@ -986,8 +986,8 @@ class Stop(Api):
                 used = seconds(gateway)
                 end(gateway)
                 self.assertEqual(gateway.end(), 0)
-                # What is left of them would take the processor more than seven times as long as one of them. Each may
-                # end the body that it searches, and so many threads at once cost more than one.
+                # Finishing the searches would take more than seven times the CPU time of one search. Each may finish
+                # its current body, and many parallel threads cost more than one.
                 self.assertLess(of_children() - before - used, cost * searches / 2, f"one search takes {cost:.2f} s")
 
 

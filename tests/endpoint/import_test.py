@@ -1,7 +1,7 @@
-"""Tests of `mock-gateway import`: what was recorded becomes a script, and the script serves the same bytes.
+"""Tests of `mock-gateway import`: a recording becomes a script, and the script serves the same bytes.
 
-Usage: import_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
-The recordings are in recordings/.
+Usage: import_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library. The
+recordings are in recordings/.
 """
 
 import base64
@@ -28,7 +28,7 @@ SSE = "text/event-stream; charset=utf-8"
 
 STREAMS = ["openai_stream.txt", "crlf_comments.txt", "cut.txt", "invalid_utf8.txt", "done_in_the_middle.txt",
            "no_done.txt", "done_without_blank_line.txt", "odd_lines.txt"]
-# The replies in a file of curl, and the status of the last.
+# The number of replies in a file of curl, and the status of the last.
 CURL = {"error_event.txt": (1, 200), "rate_limited.txt": (1, 429), "unavailable.txt": (1, 503),
         "early_hints.txt": (3, 200), "redirected.txt": (3, 401), "broken_off.txt": (1, 200)}
 
@@ -39,7 +39,7 @@ def recording(name):
 
 
 def masked(data):
-    """The bytes with the keys of the recordings as asterisks."""
+    """The bytes with the recordings' keys replaced by asterisks."""
     for secret in KEY, TOKEN, b"sk-proj-abcdefghij0123456789":
         kept = 3 if secret.startswith(b"sk-") else 0
         data = data.replace(secret, secret[:kept] + b"*" * (len(secret) - kept))
@@ -47,7 +47,7 @@ def masked(data):
 
 
 def recorded_body(name):
-    """What must be served, found in the recording by other means than the program's."""
+    """The bytes that must be served, extracted from the recording independently of the program."""
     data = masked(recording(name))
     if name not in CURL:
         return data
@@ -80,7 +80,7 @@ def imported_bytes(data):
 
 
 def reply_of(script):
-    """The reply of a script with one stub that answers everything."""
+    """The reply of a script with one stub that matches everything."""
     assert [list(stub) for stub in script["stubs"]] == [["reply"]], script
     return script["stubs"][0]["reply"]
 
@@ -100,7 +100,7 @@ def whole_body(reply):
 
 
 def body_of(reply):
-    """The body that the gateway makes of the reply."""
+    """The body of the reply that the gateway sends."""
     if "raw_reply" in reply:
         return whole_body(reply["raw_reply"])
     dialect = reply.get("sse", {})
@@ -116,7 +116,7 @@ def body_of(reply):
 
 def har_entry(answer="Hi", status=200, url="http://x/v1/chat/completions", method="POST", asked=None, headers=(),
               **more):
-    """An entry of a HAR file; `headers` are those of the answer."""
+    """An entry of a HAR file; `headers` are those of the response."""
     request = {"method": method, "url": url, "postData": {"text": json.dumps(asked or {})}, **more.pop("request", {})}
     response = {"status": status, "headers": [{"name": name, "value": value} for name, value in headers],
                 "content": {"text": answer} if isinstance(answer, str) else answer, **more.pop("response", {})}
@@ -327,7 +327,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertEqual(reply("HTTP/1.1 200 OK\nContent-Type: text/event-stream", b"")["raw_reply"]["body"], "")
         self.assertEqual(reply("HTTP/1.1 500 No\nX-Folded: a\n b\nDate: x\nAge: 1", b"")["headers"],
                          {"X-Folded": "a b", "Age": "1"})
-        # curl --compressed keeps the field and decompresses the body.
+        # curl --compressed keeps the field but decompresses the body.
         self.assertNotIn("headers", reply("HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Length: 5"))
 
     def test_the_length_says_what_belongs_to_the_body(self):
@@ -360,7 +360,7 @@ class HarFiles(unittest.TestCase):
 
     def test_an_error_and_then_a_success_are_the_replies_of_one_stub(self):
         script = imported("retried.har")
-        # A message has a picture, which the default acceptance refuses.
+        # One message contains an image, which the default acceptance rejects.
         self.assertEqual(script["gateway"], {"models": ["gpt-4o-mini", "gpt-4o"], "acceptance": "lenient"})
         self.assertEqual(list(script), ["mock_gateway", "comment", "gateway", "stubs"])
         first, second = script["stubs"]
@@ -424,7 +424,8 @@ class HarFiles(unittest.TestCase):
 
 
     def skipped(self, *entries):
-        """Why the entries behind a chat completion are skipped, and the operations that others became."""
+        """Imports these entries after a chat completion. Returns why entries were skipped, and the operations that
+        others became."""
         script = imported_bytes(har(har_entry(url="http://X:80/base/v1/chat/completions?a=/b#c"), *entries))
         said = re.findall(r"Note: entry (\d+) \([^)]*\) is skipped: (.*?)\.(?= Note:|$)", script["comment"])
         operations = [(one["method"], one["path"]) for one in script.get("operations", [])]
@@ -721,7 +722,7 @@ class Keys(unittest.TestCase):
                 b'data: {"content":"456789\\" b"}\n\ndata: {"content": 1}\n\ndata: {"content"}\n\n')
         shown = data.replace(b"proj-Ab", b"*" * 7).replace(b"cdefghij0123", b"*" * 12).replace(b"456789", b"*" * 6)
         self.assertEqual(body_of(reply_of(imported_bytes(data))), shown)
-        # An escape is no character of a key.
+        # An escape does not belong to a key.
         for escape in b"\\n", b"\\u00e9", b'\\"':
             data = b'data: {"content": "sk-abcdefgh' + escape + b'"}\n\ndata: {"content": "ijklmnopqrstuvw"}\n\n'
             self.assertEqual(body_of(reply_of(imported_bytes(data))), data)
@@ -786,7 +787,7 @@ class WhatIsRefused(unittest.TestCase):
 
 
 class Answer:
-    """A whole answer, read from a plain socket until the connection ends."""
+    """A complete response, read from a plain socket until the connection ends."""
 
     def __init__(self, endpoint, body, path="/v1/chat/completions"):
         data = json.dumps(body).encode()
@@ -830,7 +831,7 @@ CHAT = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}
 
 
 class WhatIsServed(unittest.TestCase):
-    """Imported, and served with --script: the bytes of the recording."""
+    """Imported scripts, served with --script: the bytes equal the recording."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,7 +1,7 @@
-"""Tests of --journal: the exchanges of a mock-gateway as JSON, one a line. And of files and lines on stderr that the
-system takes in pieces.
+"""Tests of --journal: the exchanges of a mock-gateway as JSON, one per line; and of files and lines on stderr that the
+system writes in parts.
 
-Usage: journal_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: journal_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import http.client
@@ -19,14 +19,14 @@ import time
 import unittest
 
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
-TIMEOUT = 20  # seconds: a net for what hangs, never a pace
+TIMEOUT = 20  # seconds; a timeout for tests that hang
 KEY = "sk-0123456789abcdefghijklmnop"
-# A library whose write() takes a few bytes at a time.
+# A library whose write() accepts a few bytes at a time.
 SHORT_WRITES = os.environ.get("MOCK_GATEWAY_SHORT_WRITES", "")
 
 
 class Endpoint:
-    """A running mock-gateway, ready."""
+    """A running mock-gateway that is ready."""
 
     def __init__(self, *flags, **options):
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")
@@ -50,7 +50,7 @@ class Endpoint:
         self.errors.close()
 
     def end(self):
-        """Ends it; what it wrote to stderr."""
+        """Ends it and returns its stderr."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         self.process.wait(TIMEOUT)
@@ -69,7 +69,7 @@ class Endpoint:
 
 
 def refused(*flags):
-    """What a program that does not start says."""
+    """The output of a program that fails to start."""
     result = subprocess.run([PROGRAM, "--port", "0", *flags], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             timeout=TIMEOUT)
     return result.returncode, result.stderr
@@ -97,9 +97,9 @@ class Journal(unittest.TestCase):
         self.path = os.path.join(folder.name, "journal.jsonl")
 
     def wait_until_written(self):
-        """Waits for the first exchange's line. A client has its answer before the exchange has ended, and is written."""
+        """Waits for the first exchange's line. A client has its response before the exchange ends and is written."""
         deadline = time.monotonic() + TIMEOUT
-        while len(lines_of(self.path)) < 3:  # the line of the run comes first
+        while len(lines_of(self.path)) < 3:  # the first line describes the run
             self.assertLess(time.monotonic(), deadline, "nothing was written while it runs")
             time.sleep(0.001)
 
@@ -159,7 +159,7 @@ class Journal(unittest.TestCase):
         for begin, run in (entries[0], runs[0]), (entries[3], runs[1]):
             self.assertEqual((begin["pid"], begin["version"]), (run["pid"], run["version"]))
             self.assertRegex(begin["began"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
-        # A client may have the second answer before the first exchange has ended and is written.
+        # A client may have the second response before the first exchange ends and is written.
         self.assertEqual([sorted(entry["id"] for entry in part) for part in (entries[1:3], entries[4:])], [[1, 2], [1]])
 
     def test_programs_that_share_the_file_can_be_told_apart(self):
@@ -231,7 +231,7 @@ class Journal(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(resource, "prlimit"), "the system cannot change another process's limits")
     def test_once_the_disk_has_room_again_lines_are_whole_again(self):
-        limit = 2500  # bytes; the third line or so is cut
+        limit = 2500  # bytes; about the third line is cut
 
         def with_little_room():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
@@ -253,10 +253,10 @@ class Journal(unittest.TestCase):
             said = endpoint.end()
         self.assertEqual(said.count("--journal: cannot write"), 1, said)
         lines = lines_of(self.path)
-        self.assertEqual(lines[:len(cut)], cut)  # what was cut is ended, and stays as it is
+        self.assertEqual(lines[:len(cut)], cut)  # a truncated line is terminated and stays as it is
         self.assertEqual(lines.pop(), "")
         after = [json.loads(line)["request"]["body"]["json"]["messages"][0]["content"] for line in lines[len(cut):]]
-        # In the order of their ends: the one before it may end after its client has asked again.
+        # Ordered by end: the previous exchange may end after its client has sent the next request.
         self.assertIn("last", after)
 
     def test_the_line_of_a_run_says_where_it_runs(self):
@@ -282,7 +282,7 @@ class Journal(unittest.TestCase):
 
 
 class Replica(Endpoint):
-    """A running mock-gateway whose stdout has the journal."""
+    """A running mock-gateway that writes the journal to stdout."""
 
     def __init__(self, *flags, stdout=subprocess.PIPE):
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")
@@ -309,7 +309,7 @@ class Replica(Endpoint):
         return self.errors.read()
 
     def end_and_read(self):
-        """Ends it; the entries of its stdout, and what it wrote to stderr."""
+        """Ends it. Returns the entries of its stdout, and its stderr."""
         self.process.send_signal(signal.SIGTERM)
         text = self.process.stdout.read().decode()
         lines = text.split("\n")
@@ -318,7 +318,7 @@ class Replica(Endpoint):
 
 
 class JournalOnStdout(unittest.TestCase):
-    """--journal -, for those who collect what replicas print."""
+    """--journal -, for tools that collect the output of replicas."""
 
     def texts(self, entries):
         return [entry["request"]["body"]["json"]["messages"][0]["content"] for entry in entries if "id" in entry]
@@ -331,7 +331,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(list(entries[0]), ["run", "began", "version", "host", "pid"])
         self.assertEqual([entry["run"] for entry in entries], [replica.info["instance"]] * 3)
         self.assertEqual(sorted(self.texts(entries)), ["one", "two"])
-        # What else would be there is on stderr.
+        # Output that would otherwise be on stdout is on stderr.
         self.assertIn(f"base URL  http://127.0.0.1:{replica.port}/v1\n", said)
         self.assertIn("\nready\n", said)
         self.assertNotIn("missing", said)
@@ -343,7 +343,7 @@ class JournalOnStdout(unittest.TestCase):
             self.assertEqual(self.texts([json.loads(replica.process.stdout.readline())]), ["one"])
 
     def test_who_reads_late_gets_every_line_whole(self):
-        asked = [f"{number} " + "x" * 2000 for number in range(100)]  # more than a pipe holds
+        asked = [f"{number} " + "x" * 2000 for number in range(100)]  # more than a pipe's capacity
         with Replica("--quiet") as replica:
             for text in asked:
                 self.assertEqual(replica.ask(text), 200)
@@ -363,7 +363,7 @@ class JournalOnStdout(unittest.TestCase):
             said = replica.end()
             self.assertLess(time.monotonic() - began, 10)
         os.set_blocking(reader, False)
-        whole = os.read(reader, 1 << 20).split(b"\n")[1:-1]  # without the line of the run, and what was cut
+        whole = os.read(reader, 1 << 20).split(b"\n")[1:-1]  # without the line of the run, and the truncated line
         self.assertGreater(len(whole), 0)
         for line in whole:
             json.loads(line)
@@ -371,7 +371,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
     def test_when_too_many_lines_wait_the_next_are_left_out_and_nobody_waits(self):
-        count, batch = 12_000, 500  # more than are kept
+        count, batch = 12_000, 500  # more than the gateway keeps
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         with Replica("--quiet", stdout=writer) as replica:

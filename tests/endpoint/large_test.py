@@ -1,8 +1,8 @@
-"""What large scripts and large bodies cost the program: time for each stub and each byte, not for each two of them.
+"""The cost of large scripts and large bodies: time proportional to stubs and bytes, not to pairs of stubs.
 
-Usage: large_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Times are of the program's processor, so
-that they do not depend on what else the machine does; what is compared is their ratio at two sizes. A script that is put
-is read and checked as `validate` does it. Only MOCK_GATEWAY_TEST_ALL=1 gives all of these scripts to `validate` too.
+Usage: large_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Measures the program's CPU time, which does
+not depend on other load, and compares the ratio of two sizes. A PUT of a script reads and checks it as `validate` does.
+Only MOCK_GATEWAY_TEST_ALL=1 also runs `validate` on all of these scripts.
 """
 
 import json
@@ -17,14 +17,14 @@ import control
 import program
 from control import API, Program
 
-LEAST = 0.01  # seconds: what is shorter is not told from nothing
+LEAST = 0.01  # seconds; shorter times cannot be measured
 FACTOR = 4  # between the two sizes
-MOST = 6  # times the time of the smaller size: what grows with the square takes 16 times as long
+MOST = 6  # times the time of the smaller size; quadratic growth would take 16 times as long
 
 
 def seconds(gateway):
-    """What the program has used of the processor, with all threads that it has or had."""
-    return time.clock_gettime((~gateway.process.pid << 3) | 2)  # as clock_getcpuclockid(3) makes it
+    """The program's CPU time in seconds, including all current and former threads."""
+    return time.clock_gettime((~gateway.process.pid << 3) | 2)  # the clock of clock_getcpuclockid(3)
 
 
 def script(count, stub):
@@ -36,7 +36,7 @@ def one_model(number):
 
 
 def section(name, element):
-    """Makes a script of so many elements of a section; `changed` makes another one, whose elements differ."""
+    """Makes a script with `count` elements of a section; `changed` makes another one with different elements."""
     return lambda count, changed=0: {"mock_gateway": 1, name: [element(number, changed) for number in range(count)]}
 
 
@@ -48,14 +48,14 @@ def models(count, changed=0):
 
 
 def unknown_keys(count, changed=0):
-    """As many keys as stubs that name a key which nobody has."""
+    """As many keys as stubs; each stub names an unknown key."""
     return {"mock_gateway": 1,
             "keys": [{"name": f"key {number}", "secret": f"sk-of-number-{number}"} for number in range(count)],
             "stubs": [{"when": {"key_is": f"nobody {number}"}, "reply": str(changed)} for number in range(count)]}
 
 
 def unreached_states(count, changed=0):
-    """As many states of one machine that are reached as such that nothing leads to."""
+    """As many states of one machine that stubs reach as states that no stub reaches."""
     return {"mock_gateway": 1, "stubs": [
         {"when": {"user_says": f"question {number}"}, "reply": str(changed),
          **({"then_state": {"order": f"paid {number}"}} if number % 2 else {"in_state": {"order": f"lost {number}"}})}
@@ -75,15 +75,16 @@ def failures_of_unknown_keys(count, changed=0):
                                         for number in range(count)]}
 
 
-# Scripts, each with the smaller number of its elements.
+# Scripts, each with its smaller number of elements.
 SECTIONS = {"chaos": (chaos, 1500), "operations": (operations, 1500), "connections": (connections, 1000),
             "unknown keys": (unknown_keys, 150), "unreached states": (unreached_states, 250)}
 
 
 class Large(unittest.TestCase):
     def assert_linear(self, costs, size):
-        """`costs` gives what each step of a run took, by its name. None takes MOST times as long at FACTOR times the
-        size. A machine that is busy lengthens processor time too, a little: the least of at most three runs counts."""
+        """Checks linear growth. `costs` returns the CPU time of each step of a run, by name. At FACTOR times the size,
+        no step may take MOST times as long. A busy machine also increases CPU time a little: the minimum of up to three
+        runs counts."""
         def least(earlier, count):
             return {step: min(earlier.get(step, cost), cost) for step, cost in costs(count).items()}
 
@@ -106,7 +107,7 @@ class Large(unittest.TestCase):
         return seconds(gateway) - before
 
     def costs_of_putting(self, make, status=200):
-        """A script is put, the same again, and one that differs in each element."""
+        """Puts a script, the same again, and one with each element changed."""
         def costs(count):
             first, other = (json.dumps(make(count, changed)) for changed in (0, 1))
             with Program() as gateway:
@@ -132,7 +133,7 @@ class Large(unittest.TestCase):
         return costs
 
     def cost_of_reading_again(self, gateway, script, **counts):
-        """The program is not asked meanwhile, since it works for each answer, and says when all of it is done."""
+        """Waits without requests, which would cost CPU time: the program prints when it has read the scripts."""
         before = seconds(gateway)
         gateway.write_script(script)
         self.assertIn("the scripts have changed and are served", gateway.process.stderr.readline())
@@ -220,7 +221,7 @@ class Large(unittest.TestCase):
     def test_a_text_that_is_looked_for_in_a_body(self):
         with Program({"stubs": [{"reply": "a"}]}) as gateway:
             self.assertEqual(gateway.chat("a" * 400_000)[0], 200)
-            # Each nearly matches at each place of the body.
+            # Each almost matches at each position of the body.
             short, long = (self.cost(gateway, "GET", f"{API}/journal?text={'a' * size}b") for size in (3, 3000))
             self.assertLess(long, 3 * max(short, LEAST), f"{short:.2f} s for 4 bytes, {long:.2f} s for 3,001")
             for text, found in ("a" * 4096, 1), ("A" * 50, 1), ("a" * 4095 + "b", 0), ("aaab", 0):
@@ -233,9 +234,9 @@ class Large(unittest.TestCase):
 
 
 class Beside(unittest.TestCase):
-    """What a client meets while a large script is put."""
+    """A client's latency while a large script is put."""
 
-    alone = True  # it compares times of a clock
+    alone = True  # it compares wall times
 
     def chats_until(self, gateway, ended, times):
         while not ended.is_set():
@@ -262,7 +263,7 @@ class Beside(unittest.TestCase):
                 chats.join()
                 self.assertGreater(len(times), 5)
                 parts.append(max(times) / took)
-        # What a chat waits for, it waits for beside each script; what else the machine does comes and goes.
+        # If a chat waits for the script, it does so in every round. Other load of the machine comes and goes.
         if "MOCK_GATEWAY_SHOW_TIMES" in os.environ:
             print("the longest chat, of the time of a script:", *(f"{part:.3f}" for part in parts), flush=True)
         self.assertLess(min(parts), 0.05, parts)

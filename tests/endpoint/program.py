@@ -1,6 +1,7 @@
-"""What the tests of the program share: how it is started, what a client under test does, and threads for tests that wait.
+"""Shared by the tests of the program: how it is started, the code of a client under test, and threads for tests that
+wait.
 
-Python's standard library only.
+Uses only Python's standard library.
 """
 
 import concurrent.futures
@@ -14,12 +15,12 @@ import time
 import unittest
 
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
-PYTHON = [sys.executable, "-S"]  # without site, which takes a third of the time of a client's start
-TIMEOUT = 30  # seconds: a net for what hangs, never a pace
-# Whether the exhaustive cases run too. The docstring of a file says which cases of it are exhaustive.
+PYTHON = [sys.executable, "-S"]  # without the module site, which takes a third of a client's start time
+TIMEOUT = 30  # seconds; a timeout for tests that hang
+# Whether the exhaustive cases run too. The docstring of a file says which of its cases are exhaustive.
 IS_EXHAUSTIVE = os.environ.get("MOCK_GATEWAY_TEST_ALL") == "1"
 
-# What a client under test begins with: `request` and `chat` give the status, whatever it is.
+# The beginning of a client under test: `request` and `chat` return any status.
 CLIENT = """
 import http.client, json, os, signal, socket, sys, urllib.parse
 base = os.environ["OPENAI_BASE_URL"]
@@ -58,7 +59,7 @@ def reads_scripts():
 
 
 def runs(pid):
-    """Whether the process has not ended. One that nobody has asked about yet has."""
+    """Whether the process still runs. A terminated process counts as ended, even if it is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"
@@ -67,7 +68,7 @@ def runs(pid):
 
 
 def once(function):
-    """Makes the first call run the function. Further calls, also on other threads, return its result."""
+    """Makes the first call run the function. Later calls, also on other threads, return its result."""
     lock, cached = threading.Lock(), functools.cache(function)
 
     def call(*arguments):
@@ -78,9 +79,10 @@ def once(function):
 
 
 class ThreadedSuite(unittest.TestSuite):
-    """A suite that runs its tests on several threads, because most tests of the program wait most of their time.
+    """A suite that runs its tests on several threads, because most tests of the program mostly wait.
 
-    Tests of a class with `alone = True` run after the others, one at a time. Fixtures of classes and modules do not run.
+    Tests of a class with `alone = True` run after the others, one at a time. Fixtures of classes and modules do not
+    run.
     """
 
     threads = 1
@@ -103,7 +105,7 @@ class ThreadedSuite(unittest.TestSuite):
 
     @staticmethod
     def run_one(test):
-        """Each test has a result of its own, because results are not safe to share between threads."""
+        """Runs a test with a result of its own, because results are not thread-safe."""
         result = unittest.TestResult()
         began = time.monotonic()
         test.run(result)
@@ -119,7 +121,7 @@ class ThreadedSuite(unittest.TestSuite):
 
 
 def main(threads=1):
-    """Runs the tests of the calling file on so many threads."""
+    """Runs the tests of the calling file on this many threads."""
     global PROGRAM
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         PROGRAM = sys.argv.pop(1)

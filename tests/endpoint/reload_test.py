@@ -1,6 +1,6 @@
 """Tests of scripts that change while the program serves them.
 
-Usage: reload_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: reload_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import json
@@ -36,7 +36,7 @@ class Reload(unittest.TestCase):
         self.path = os.path.join(self.folder, "demo.json")
 
     def write(self, text, path=None):
-        """As editors that rename do."""
+        """Replaces the file as many editors do, with a rename."""
         draft = os.path.join(self.folder, "draft")
         with open(draft, "w", encoding="utf-8") as file:
             file.write(text)
@@ -79,7 +79,7 @@ class Reload(unittest.TestCase):
             os.remove(self.path)
             self.wait_for(lambda: sum("what was served before goes on" in line for line in endpoint.log) == 2)
             self.assertEqual(content(endpoint.chat()), "newer")
-        # 300 ms is the promise; a machine that does other things besides may take longer.
+        # The documented limit is 300 ms; a busy machine may take longer.
         self.assertLess(told, 5)
 
     def test_a_file_that_appears_in_a_folder_is_served(self):
@@ -118,11 +118,11 @@ class Reload(unittest.TestCase):
                 self.write(script({"reply": str(edit)}))
                 endpoint.process.send_signal(signal.SIGHUP)
                 self.wait_for(lambda: content(endpoint.chat()) == str(edit))
-                # In the time in which another program sees two changes, this one looks at its file too.
+                # While another program sees two changes, this one checks its file too.
                 for word in f"{edit}, one", f"{edit}, other":
                     self.write(script({"reply": word}), others)
                     self.wait_for(lambda: content(other.chat()) == word)
-            # A change may be seen before the signal comes, once or twice; each would be read twice.
+            # One or two changes may be noticed before the signal arrives; those are read twice.
             self.assertLess(sum(map(is_served, endpoint.log)), 8, endpoint.log)
 
     def test_a_hangup_changes_nothing_with_no_reload(self):
@@ -179,7 +179,8 @@ class Reload(unittest.TestCase):
             self.assertEqual({answer[0].status for answer in answers}, {200})
 
     def test_many_edits_under_load_lose_no_request_mix_nothing_and_keep_counts(self):
-        """Each version's two stubs say the same word; the third never changes, and its sequence goes on."""
+        """In each version two stubs reply with the same word; the third stub never changes, and its sequence
+        continues."""
         choice = random.Random(7)
         turns = [str(turn) for turn in range(5000)]
 
@@ -192,7 +193,7 @@ class Reload(unittest.TestCase):
         allowed = {"0"}
         ended = threading.Event()
         with Endpoint("--script", self.path) as endpoint:
-            endpoint.watchdog.cancel()  # the load takes longer than a usual test
+            endpoint.watchdog.cancel()  # the load test takes longer than other tests
 
             def ask(question):
                 while not ended.is_set():

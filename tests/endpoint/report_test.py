@@ -1,6 +1,6 @@
 """Tests of the reports of `mock-gateway run` and `serve`: text, JSON, JUnit, GitHub's annotations.
 
-Usage: report_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: report_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import fcntl
@@ -38,7 +38,7 @@ class Reports(unittest.TestCase):
         self.file = os.path.join(folder.name, "report")
 
     def report(self, form, *flags, code, expected=None):
-        """What the report's file holds, and the process."""
+        """Returns the content of the report's file, and the process."""
         done = run("--report", f"{form}:{self.file}", *flags, command=python(code))
         if expected is not None:
             self.assertEqual(done.returncode, expected, done.stderr)
@@ -97,7 +97,7 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
                               text=True) as process:
             watchdog = threading.Timer(TIMEOUT, process.kill)
             watchdog.start()
-            # A pipe that holds but a few of the lines, and that nobody reads before the gateway is gone.
+            # A pipe with room for only a few of the lines, which is not read before the gateway has ended.
             if hasattr(fcntl, "F_SETPIPE_SZ"):
                 fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
             port = int(process.stdout.readline())
@@ -199,7 +199,7 @@ class Files(Reports):
 
 class Junit(Reports):
     def suites(self, *flags, code, expected=None):
-        """{suite: {case: element}}, the same by two parsers."""
+        """Returns {suite: {case: element}}, the same from two parsers."""
         text, _ = self.report("junit", *flags, code=code, expected=expected)
         tree = xml.etree.ElementTree.fromstring(text)
         self.assertEqual(tree.tag, "testsuites")
@@ -308,7 +308,7 @@ with socket.create_connection((address.hostname, address.port)) as connection:
         suites = self.suites("--fail-on", "warning", code=code, expected=1)
         self.assertIn("request_refused", self.failed(suites))
         forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-        with open(self.file, encoding="utf-8") as file:  # strictly: it is UTF-8
+        with open(self.file, encoding="utf-8") as file:  # strict: fails unless it is UTF-8
             self.assertNotRegex(file.read(), forbidden)
         self.assertIn("\N{GRINNING FACE}", "".join(suites["review"]["request_refused"].itertext()) +
                       "".join(suites["review"]["unknown_field"].itertext()))
@@ -324,7 +324,7 @@ class Github(Reports):
     LINE = re.compile(r"::(error|warning|notice) ((?:\w+=[^,:]*,)*\w+=[^,:]*)::(.*)")
 
     def annotations(self, *flags, code):
-        """(command, {property: value}, message) of each, unescaped as GitHub's runner does it."""
+        """(command, {property: value}, message) of each annotation, unescaped as GitHub's runner does it."""
         def unescaped(text):
             for escape, character in [("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")]:
                 text = text.replace(escape, character)
@@ -375,7 +375,7 @@ class Github(Reports):
 
 
 class Served:
-    """`mock-gateway serve`, which is ready."""
+    """A running `mock-gateway serve` that is ready."""
 
     def __init__(self, *flags):
         self.process = subprocess.Popen([program.PROGRAM, "serve", "--port", "0", "--quiet", *flags], text=True,
@@ -523,7 +523,7 @@ chat()
 
     def test_cases_of_the_same_name_are_told_apart(self):
         path = self.write(b"demo.json", stubs=[])
-        with open(path, "w", encoding="utf-8") as file:  # on one line, so that their titles are the same
+        with open(path, "w", encoding="utf-8") as file:  # on one line, so that their titles are equal
             json.dump({"mock_gateway": 1, "stubs": [{"reply": text, "when": {"user_says": "x"}, "expect": 1}
                                                     for text in "abc"]}, file)
         run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))

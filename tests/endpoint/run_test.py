@@ -1,7 +1,8 @@
-"""Tests of `mock-gateway run -- CMD`: exit codes, what CMD gets, signals, and what CMD leaves behind.
+"""Tests of `mock-gateway run -- CMD`: exit codes, the environment of CMD, signals, and processes that CMD leaves
+behind.
 
-Usage: run_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only. With
-MOCK_GATEWAY_TEST_ALL=1 every kind of refused request meets every flag that counts it, or does not.
+Usage: run_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
+MOCK_GATEWAY_TEST_ALL=1 combines every kind of refused request with every flag that counts it or does not.
 """
 
 import json
@@ -74,7 +75,7 @@ class ExitCodes(unittest.TestCase):
                 done = run(*flags, "--report", "json:-", command=python(code))
                 self.assertEqual(json.loads(done.stdout)["failed"], expected != 0)
 
-    REFUSED = [  # what a client sends, and what it gets
+    REFUSED = [  # the request of a client, and its status
         ("request('POST', '/v1/v1/chat/completions', b'{}')", "404 unknown_path"),
         ("request('GET', '/v1/chat/completions')", "405 method_not_allowed"),
         ("chat(temperature='hot')", "400 invalid_type"),
@@ -110,7 +111,7 @@ class ExitCodes(unittest.TestCase):
         said = self.assert_code(0, command=python(nobody + "chat()"))
         self.assertIn("\nmock-gateway: passed: 2 requests judged, ", said)
         for code, _ in self.REFUSED[:4]:
-            self.assert_code(1, command=python(code + "; chat()"))  # by its finding
+            self.assert_code(1, command=python(code + "; chat()"))  # because of its finding
             self.assert_code(0, "--allow-refused", command=python(code + "; chat()"))
 
     def test_what_was_forced_or_scripted_was_served_and_so_was_a_key_that_was_ever_there(self):
@@ -131,7 +132,7 @@ control("DELETE", "/keys/" + key["id"])
         ask = "sys.exit(request('GET', '/v1/models', Authorization='Bearer ' + key['secret']) != 401)"
         self.assert_code(0, "--control", "0", command=python(deleted + ask))
         self.assert_code(1, "--control", "0", command=python(deleted + "chat(temperature='hot')"))
-        # What the journal no longer has was served all the same.
+        # Exchanges that the journal no longer has were still served.
         for code, status in ("chat()", 0), ("", 1):
             self.assert_code(status, "--control", "0", command=python(
                 f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
@@ -220,7 +221,7 @@ for status in 429, 200:
 
 class WhatTheCommandGets(unittest.TestCase):
     def environment(self, *flags, **variables):
-        """What the command has in its environment, and what it found in the info file."""
+        """Returns the environment of the command, and the content of its info file."""
         code = ("path = os.environ['MOCK_GATEWAY_INFO']; info = json.load(open(path)); chat();"
                 "print(json.dumps([dict(os.environ), info, oct(os.stat(path).st_mode & 0o7777), os.getppid()]))")
         given = {name: value for name, value in os.environ.items()
@@ -341,7 +342,7 @@ class Running:
         self.watchdog.cancel()
 
     def end(self):
-        """The exit code, and what was said on stdout and stderr since."""
+        """Returns the exit code, and the output on stdout and stderr since then."""
         stdout, stderr = self.process.communicate()
         return self.process.returncode, stdout, stderr
 
@@ -439,7 +440,7 @@ class LeftBehind(unittest.TestCase):
         for name, told in ("a) S 1 (b", "a) S 1 (b"), ("x)\ny (z", r"x)\ny (z"):
             child = (f"import os, signal, sys; open('/proc/self/comm', 'w').write({name!r}); os.close(int(sys.argv[1]));"
                      "signal.pause()")
-            # The command ends once the child has its name, which the closed pipe tells.
+            # The command ends once the child has its name; closing the pipe signals that.
             code = ("import subprocess; r, w = os.pipe();"
                     f"child = subprocess.Popen([sys.executable, '-c', {child!r}, str(w)], pass_fds=[w]);"
                     "os.close(w); os.read(r, 1); print(child.pid)")
@@ -451,7 +452,7 @@ class LeftBehind(unittest.TestCase):
     def test_those_that_ignore_it_are_killed(self):
         deaf = ("import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.close(int(sys.argv[1]));"
                 "signal.pause()")
-        # The command ends once the child is deaf, which the closed pipe tells.
+        # The command ends once the child ignores SIGTERM; closing the pipe signals that.
         code = ("import subprocess; r, w = os.pipe();"
                 f"child = subprocess.Popen([sys.executable, '-c', {deaf!r}, str(w)], pass_fds=[w]);"
                 "os.close(w); os.read(r, 1); print(child.pid)")
@@ -486,7 +487,7 @@ class Killed(unittest.TestCase):
 
 
 class OnATerminal(unittest.TestCase):
-    alone = True  # it forks, which other threads should not see
+    alone = True  # it forks, which is not safe beside other threads
 
     def play(self, code, typed, **variables):
         """Types when "ready" is on the screen. Returns the exit code and the screen."""
@@ -504,7 +505,7 @@ class OnATerminal(unittest.TestCase):
                 break
             try:
                 part = os.read(screen, 4096)
-            except OSError:  # EIO: nobody has the terminal any more
+            except OSError:  # EIO: the other side has closed the terminal
                 break
             if not part:
                 break
@@ -655,7 +656,7 @@ class Scripts(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                     self.assertEqual(done.stderr, f"{path}: is {what} and no regular file; a script is read again "
                                                   "whenever it changes, so write it to a file first\n")
-        # A redirected file is one, whatever it is called.
+        # A redirected file counts as a regular file, whatever its name.
         os.remove(self.path)
         with open(self.write(stubs=[{"reply": "Hi"}]), "rb") as file:
             self.assertEqual(execute("validate", "/dev/stdin", stdin=file).returncode, 0)
@@ -683,11 +684,11 @@ class Scripts(unittest.TestCase):
         for line, place in zip(warned, ("2/in_state", "0/when/model_is", "1/when/key_is"), strict=True):
             self.assertRegex(line, re.escape(path) + rf":\d+:\d+: warning: /stubs/{place}: ")
         self.assertIn('the state machine "login" in the state "started" is {"login": "started"}', warned[0])
-        # A flag may say that there is such a model.
+        # A flag may add the model.
         said = execute("run", "--script", path, "--model", "fasst", "--", "true").stderr
         self.assertEqual(said.count(": warning: "), 2, said)
         self.assertNotIn("model_is", said)
-        # The program serves any model unless one is listed.
+        # The program serves any model unless it has a list of models.
         said = execute("validate", self.write(stubs=stubs)).stderr
         self.assertEqual((said.count(": warning: "), "model_is" in said), (2, False), said)
 

@@ -1,7 +1,6 @@
-"""The scripts of examples/scripts as clients meet them: each is served, and what comes over a socket is compared byte by
-byte.
+"""The scripts of examples/scripts from a client's view: each is served, and the bytes from the socket are compared.
 
-Usage: scripts_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: scripts_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import json
@@ -17,11 +16,11 @@ import serve_test
 from serve_test import TIMEOUT, Endpoint
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "examples/scripts"
-QUIET = 0.2  # seconds in which nothing more may come
+QUIET = 0.2  # seconds in which nothing else may arrive
 
 
 class Answer:
-    """What a connection brought: heads without Date, and the body without HTTP's chunks."""
+    """The responses on a connection: heads without Date, and the body without HTTP chunk framing."""
 
     def __init__(self):
         self.heads = []
@@ -33,7 +32,7 @@ class Answer:
 
 
 class Connection:
-    """A connection that HTTP is spoken on by hand."""
+    """A connection for handwritten HTTP."""
 
     def __init__(self, endpoint):
         self.endpoint = endpoint
@@ -54,7 +53,7 @@ class Connection:
         self.socket.sendall(head.encode() + body)
 
     def receive(self):
-        """Whether something more came; not so at the end of the connection."""
+        """Receives more bytes. Returns False at the end of the connection."""
         data = self.socket.recv(65536)
         self.pending += data
         return bool(data)
@@ -72,7 +71,7 @@ class Connection:
         return taken
 
     def read(self, until=None):
-        """The answer; `until` is what the last HTTP chunk holds that is read."""
+        """Reads a response. `until`: the content of the last HTTP chunk to read."""
         answer = Answer()
         while not answer.heads or answer.head[0].startswith("HTTP/1.1 1"):
             lines = self.take_until(b"\r\n\r\n").decode("latin-1").split("\r\n")
@@ -103,7 +102,7 @@ def stream_head(content_type="text/event-stream; charset=utf-8"):
 
 
 def without_time(data):
-    """As text, with 0 for the moment at which a completion was made."""
+    """The text with 0 in place of each creation time."""
     return re.sub(r'"created":\d{10},', '"created":0,', data.decode("utf-8"))
 
 

@@ -1,6 +1,6 @@
-"""Tests of the local endpoint as its users meet it: flags, what it prints, signals, exit codes.
+"""Tests of the local endpoint from a user's view: flags, output, signals, exit codes.
 
-Usage: serve_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: serve_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import datetime
@@ -23,12 +23,12 @@ import time
 import unittest
 
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
-TIMEOUT = 60  # seconds: a net for what hangs, never a pace; sanitizers are slow
+TIMEOUT = 60  # seconds; a timeout for tests that hang; sanitizers are slow
 MORE_THAN_A_PIPE_HOLDS = 1200  # lines of stderr
 
 
 class Endpoint:
-    """A running mock-gateway, ready."""
+    """A running mock-gateway that is ready."""
 
     def __init__(self, *flags, port="0", read_log=True):
         self.process = subprocess.Popen([PROGRAM, "--port", port, *flags], text=True,
@@ -77,7 +77,7 @@ class Endpoint:
             return list(self.log)
 
     def wait_for_requests(self, lines):
-        """In the order of the requests: their lines come when the exchanges end."""
+        """Returns the lines in the order of the requests; the program prints them as the exchanges end."""
         return sorted(self.wait_for_log(lines), key=lambda line: int(re.search(r" #(\d+) ", line)[1]))
 
     def value(self, name):
@@ -218,7 +218,8 @@ class WhatItPrints(unittest.TestCase):
             victim = os.path.join(folder, "victim")
             with open(victim, "w", encoding="ascii") as file:
                 file.write("precious\n")
-            # The name of the draft was the file's and the process's id: a link for each that may come next.
+            # The temporary file was named after the file and the process ID: this creates a link for each ID that may
+            # come next.
             with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
                 pid_max = int(file.read())
             links = [f"{path}.{(os.getpid() + i) % pid_max}" for i in range(3000)]
@@ -708,7 +709,7 @@ class HowItEnds(unittest.TestCase):
                                    "stream": True})
                 waiting.sendall((f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {endpoint.key}"
                                  f"\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
-                self.assertTrue(waiting.recv(1))  # the stream has begun
+                self.assertTrue(waiting.recv(1))  # the stream has started
                 code, seconds = endpoint.end(how)
                 self.assertEqual(code, 0)
                 self.assertLess(seconds, 5, "the stream would wait for a minute")

@@ -1,4 +1,4 @@
-// The codes of console addresses, at moments that the test chooses.
+// The codes of console addresses, at times that the test chooses.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "control/session_codes.hpp"
@@ -17,7 +17,7 @@ using mock_gateway::endpoint::SessionCodes;
 using Verdict = SessionCodes::Verdict;
 using namespace std::chrono_literals;
 
-/// Codes with a clock that stands still until the test moves it.
+/// Codes with a clock that only the test moves.
 struct Codes {
   SessionCodes::Clock::time_point now = SessionCodes::Clock::now();
   SessionCodes codes{[this] { return now; }};

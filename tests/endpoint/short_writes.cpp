@@ -1,5 +1,5 @@
-// Loaded into the program before the C library: a write to a file or a pipe takes a few bytes at a time, as the system
-// may at any time and hardly ever does.
+// A preloaded library: each write to a file or a pipe accepts a few bytes at a time. The system may always do this, but
+// hardly ever does.
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
-"""Scripts of a few lines, each for one thing that gateways do, read byte by byte from a socket.
+"""Scripts of a few lines, each for one behaviour of gateways, read byte by byte from a socket.
 
-Usage: small_scripts_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+Usage: small_scripts_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 """
 
 import json
@@ -45,7 +45,7 @@ class Wire:
         return answer
 
     def answer(self):
-        """The bytes of a whole answer."""
+        """The bytes of a complete response."""
         head = self.until(b"\r\n\r\n")
         length = re.search(rb"(?i)\r\ncontent-length: (\d+)\r\n", head)
         if length:
@@ -67,7 +67,7 @@ class Wire:
 
 
 def data(answer):
-    """The events of a stream, as they stand."""
+    """The events of a stream, unparsed."""
     return re.findall(rb"^data: (.*)$", answer, re.MULTILINE)
 
 
@@ -102,7 +102,7 @@ class SmallScripts(unittest.TestCase):
 
     def test_a_429_has_retry_after_however_it_is_asked_for(self):
         slow = {"status": 429, "code": "slow", "message": "m"}
-        ways = [  # of starting the program, and of asking it through the control API
+        ways = [  # script, flags, path and body of a request to the control API
             (None, ["--fail", "429"], None, None),
             ({"failures": [{"failure": 429}]}, [], None, None),
             ({"stubs": [{"reply": {"failure": slow}}]}, [], None, None),

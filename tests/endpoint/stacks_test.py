@@ -1,6 +1,6 @@
-"""Tests of the local endpoint where threads have little stack, as with musl: no body and no schema ends it.
+"""Tests of the local endpoint with small thread stacks, as with musl: no body and no schema crashes it.
 
-Usage: stacks_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Usage: stacks_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN. Uses only Python's standard library.
 """
 
 import json
@@ -13,8 +13,8 @@ import unittest
 import control
 import program
 
-DEPTH = 500  # of 512 that are read
-LEVELS = 240  # of subschemas, each of which is an object in a list
+DEPTH = 500  # of the limit of 512
+LEVELS = 240  # of subschemas, each an object in a list
 
 
 def nested(opening, core, closing, depth=DEPTH):
@@ -22,7 +22,7 @@ def nested(opening, core, closing, depth=DEPTH):
 
 
 def body(**fields):
-    """The fields are JSON already."""
+    """A body; the fields are JSON texts."""
     return "".join(
         ['{"model":"mock-model","messages":[{"role":"user","content":"Hi"}]', *(f',"{k}":{v}' for k, v in fields.items()), "}"]
     )
@@ -39,7 +39,7 @@ def tool(parameters):
 LIST = nested("[", "", "]")
 OBJECT = nested('{"a":', "1", "}")
 TEXT = '{"type":"string"}'
-# What each gets: 200, or the code of its 400.
+# The response to each: 200, or the code of its 400.
 BODIES = {
     "a list in metadata": (body(metadata=LIST), 200),
     "an object in metadata": (body(metadata=OBJECT), 200),
@@ -77,7 +77,7 @@ BODIES = {
 
 
 def limits(kibibytes, descriptors=None):
-    """What a process begins with that has threads of so little stack."""
+    """Limits the stack of new threads in a process."""
     def set_limits():
         resource.setrlimit(resource.RLIMIT_STACK, (kibibytes * 1024, kibibytes * 1024))
         if descriptors:
@@ -88,7 +88,7 @@ def limits(kibibytes, descriptors=None):
 
 class Stacks(unittest.TestCase):
     def start(self, *flags, **options):
-        """Each exchange is written to a file, as JSON of what its body holds."""
+        """Writes each exchange to a file, including its body as JSON."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         gateway = control.Program(None, "--journal", os.path.join(folder.name, "journal"), *flags, **options)
@@ -123,7 +123,7 @@ class Stacks(unittest.TestCase):
         for name, (text, _) in BODIES.items():
             with self.subTest(name):
                 code = self.code_of(gateway, text)
-                # A descriptor that became free meanwhile is taken by another user.
+                # If a descriptor becomes free meanwhile, another user takes it.
                 while code != "connection_limit":
                     self.assertLess(len(users), 200, code)
                     users.append(socket.create_connection(address, program.TIMEOUT))

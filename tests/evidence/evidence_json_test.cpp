@@ -1,5 +1,5 @@
-// Evidence as JSON: the shapes of an exchange, a verification, a review and what is in them, literally; bodies of any
-// bytes; and that no secret is in them.
+// Evidence as JSON: the exact form of exchanges, verifications, reviews and their parts; bodies of any bytes; no
+// secrets.
 
 #include <chrono>
 #include <cstddef>
@@ -33,16 +33,16 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-/// JSON written for reading, as dump() writes it, with what a stub's place is in it: FILE is this one, LINE its line.
+/// Converts readable JSON to the form of dump(). FILE becomes this file, LINE the line of a stub.
 inline std::string golden(const std::string& text, int line = 0) {
   return Json::parse(replaced(replaced(text, "\"FILE\"", Json(__FILE__).dump()), "LINE", std::to_string(line))).dump();
 }
 
-/// A gateway whose clock stands at 2024-01-01T00:00:00Z.
+/// A gateway whose clock is stopped at 2024-01-01T00:00:00Z.
 struct Wire {
   explicit Wire(Options options = {}) : gateway(options.clock(clock).verify_on_destruction(false)) {}
 
-  /// The newest exchange, once it has ended.
+  /// Waits for the newest exchange to end and returns it.
   Json exchange() const {
     REQUIRE(gateway.journal().wait_until_idle(10s));
     return as_json(gateway.journal().last());
@@ -243,7 +243,7 @@ TEST_CASE("a body is JSON, text or base64, and says which") {
   CHECK(recorded(R"("text")") == R"({"json":"text"})");
   CHECK(recorded("null") == R"({"json":null})");
   CHECK(recorded("hello\n\x1b[2J") == R"({"text":"hello\n\u001b[2J"})");
-  // As values these would lose something.
+  // As JSON values these would lose information.
   CHECK(recorded(R"({"a": 1, "a": 2})") == R"({"text":"{\"a\": 1, \"a\": 2}"})");
   CHECK(recorded("1e999") == R"({"text":"1e999"})");
   CHECK(recorded(std::string("\x00\xff\x10", 3)) == R"({"base64":"AP8Q"})");
@@ -595,7 +595,7 @@ TEST_CASE("a review says what chaos did") {
 
 // --- Words -----------------------------------------------------------------------------------------------------------
 
-// A kind that these do not list ends the build: -Wswitch.
+// A kind that is missing from these lists is a compile error: -Wswitch.
 
 bool is_listed(Problem::Kind kind) {
   switch (kind) {
@@ -644,7 +644,7 @@ bool is_listed(Decision::Kind kind) {
   return false;
 }
 
-/// How many words there are for all kinds; 0 when one has none, or that of another.
+/// The number of distinct words for all kinds; 0 if a kind has no word, or shares one.
 template <class Kind>
 std::size_t count_words() {
   std::set<std::string> words;

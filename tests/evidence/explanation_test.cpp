@@ -19,7 +19,7 @@ using test_support::Response;
 
 std::string text_of(const Json& explanation) { return explanation["message"]; }
 
-/// What a gateway with some stubs says of requests that are not sent.
+/// A gateway with some stubs that explains requests without receiving them.
 class Explaining {
  public:
   Explaining() : gateway_(Options{}.model("mock-model").model("deep").verify_on_destruction(false)) {

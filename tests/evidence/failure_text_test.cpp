@@ -1,4 +1,4 @@
-// What a failed check prints beside itself: enough to see why, and what is what.
+// The text that a failed check prints: enough to understand the failure.
 
 #include <algorithm>
 #include <chrono>
@@ -56,7 +56,7 @@ TEST_CASE("verify() notes what scripted faults did") {
       {text("one two three").fault(at_end(), stall(1ms)), true, "stalled at the end as scripted"},
       {text("one two").finish_reason("length").fault(after_tokens(1), duplicate_event()), true,
        "sent an event twice after token 1 as scripted, finish_reason length was sent"},
-      // Perhaps it was in the event that was skipped.
+      // The finish_reason may have been in the skipped event.
       {text("one two").finish_reason("length").fault(after_tokens(1), skip_event()), true,
        "skipped an event after token 1 as scripted"},
   };
@@ -191,7 +191,7 @@ TEST_CASE("stubs that a helper function mounts are told apart by what they match
 }
 
 TEST_CASE("a date of a manual clock is told to be none of the client's clock") {
-  // Of a clock that is behind the machine's, every date has passed for the client.
+  // If the gateway's clock is behind the machine's, every date is in the client's past.
   ManualClock clock{TimePoint{std::chrono::hours{24 * 365 * 80}}};
   Gateway gateway{Options{}.clock(clock)};
   gateway.fail_next(rate_limited().retry_after_date(1h));
@@ -292,10 +292,10 @@ TEST_CASE("the first twenty expectations that were not met and stubs that were h
 
 TEST_CASE("one exchange that has not ended is, and several are") {
   struct Row {
-    std::size_t held;   // that wait as scripted, of which notes name ten
-    std::size_t paced;  // that wait for their pace
-    std::string note;   // the last one
-    std::string open;   // of the review
+    std::size_t held;   // waiting as scripted; notes list up to ten
+    std::size_t paced;  // waiting for their pace
+    std::string note;   // the last note
+    std::string open;   // in the review
     std::string under_way;
   };
   const Row rows[] = {

@@ -1,4 +1,4 @@
-// What gives back its room when a test is forgotten or a list is cleared: counters and queues that no report shows.
+// Memory and queues that are freed when a test is forgotten or a list is cleared, which no report shows.
 
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@ namespace forgotten_test {
 
 using namespace mock_gateway;
 
-/// A problem of a request that has the key, and so many header fields that no other has.
+/// A problem of a request with this key and this number of unique header fields.
 inline detail::RecordedProblem problem_of(const std::string& key, int number, int fields) {
   detail::RecordedProblem problem;
   problem.request.key_id = key;
@@ -23,7 +23,7 @@ inline detail::RecordedProblem problem_of(const std::string& key, int number, in
 
 TEST_CASE("the header fields that were counted for a test are free for the next one when it is forgotten") {
   detail::KeptProblems problems;
-  // A hundred problems of a key are kept, and the fields of the others counted, ten thousand in all.
+  // The gateway keeps a hundred problems per key, and counts up to ten thousand header fields of the others.
   for (const char* const test : {"first", "second", "third"}) {
     CAPTURE(test);
     for (int number = 0; number < 180; ++number) problems.add(problem_of(test, number, 100));
@@ -52,7 +52,7 @@ TEST_CASE("a fault of a connection that is given back after a clear strikes nobo
     CHECK(faults.left().size() == (is_cleared ? 0 : 1));
     CHECK(faults.take_on_accept().has_value() != is_cleared);
   }
-  // The script that it came from is gone, or another one is.
+  // The script of the fault was removed, or another script was.
   for (const std::uint64_t gone : {1U, 2U}) {
     faults.add(reset_on_accept(), 1, {}, 1);
     auto of_script = faults.take_on_accept();
@@ -62,7 +62,7 @@ TEST_CASE("a fault of a connection that is given back after a clear strikes nobo
     faults.give_back(std::move(*of_script));
     CHECK(faults.take_on_accept().has_value() == (gone == 2));
   }
-  // Of one that is for several connections, one is left more.
+  // A fault for several connections gets one more.
   faults.add(reset_on_accept(), 2, {});
   auto taken = faults.take_on_accept();
   REQUIRE(taken);

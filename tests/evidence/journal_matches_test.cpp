@@ -1,4 +1,4 @@
-// Which exchanges meet matchers, asked after the fact, and how many; what of an answer stands in its JSON.
+// Matching exchanges of the journal afterwards: which ones, how many, and the JSON of their replies.
 
 #include <chrono>
 #include <string>

@@ -1,4 +1,4 @@
-// What the gateway remembers of each exchange, within bounds, and how a test waits for it.
+// The gateway's bounded record of exchanges, and how a test waits for it.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,8 +52,8 @@ struct Shell {
   std::string output;
 };
 
-/// Runs a command in a POSIX shell, with the key where as_curl() expects it and no proxy in between. From a file, as
-/// one argument of a program may not have more than 128 KiB.
+/// Runs a command in a POSIX shell, with the key where as_curl() expects it and without a proxy. From a file, because
+/// one argument of a program is limited to 128 KiB.
 inline Shell run(const std::string& command, const std::string& key) {
   std::string path = (std::filesystem::temp_directory_path() / "mock_gateway_journal_test_XXXXXX").string();
   const int file = mkstemp(path.data());
@@ -162,7 +162,7 @@ TEST_CASE("a key that is cut in two by chunks is not kept either") {
   CHECK_FALSE(has_part(exchange.raw(), key.substr(0, 10)));
   CHECK_FALSE(has_part(exchange.raw(), key.substr(10)));
 
-  // In one chunk, it is masked where it stands.
+  // In one chunk, it is masked in place.
   std::ostringstream in_one;
   in_one << request.str().substr(0, request.str().find("\r\n\r\n") + 4) << std::hex << body.size() << "\r\n"
          << body << "\r\n0\r\n\r\n";
@@ -171,7 +171,7 @@ TEST_CASE("a key that is cut in two by chunks is not kept either") {
   CHECK(has_part(gateway.journal().last().raw(), "\"content\":\"sk-***\""));
   CHECK_FALSE(has_part(gateway.journal().last().raw(), key));
 
-  // A whole key elsewhere in the same bytes changes nothing of that.
+  // A complete key elsewhere in the same bytes makes no difference.
   const std::string end = "0\r\n\r\n";
   std::string with_trailer = request.str();
   with_trailer.replace(with_trailer.rfind(end), end.size(), "0\r\nX-Copy: " + key + "\r\n\r\n");
@@ -359,7 +359,7 @@ TEST_CASE("a request was received when it reached the system, however late the g
   TimePoint before{};
   TimePoint let_go{};
   TimePoint received{};
-  // More than once, since the system may be late too: in stamping what arrives, or in passing it on.
+  // Repeated, because the system may also be late in stamping or delivering bytes.
   const bool before_it_was_read = eventually([&] {
     busy = may_go_on = false;
     connection.send(request);
@@ -444,7 +444,7 @@ TEST_CASE("the journal keeps the newest entries within its bound and counts what
   CHECK(has_part(error_of([&] { journal.at(2); }), "Options::journal_limits"));
   CHECK(has_part(error_of([&] { journal.at(6); }), "there is no exchange 6 yet; the newest is 5"));
   CHECK(error_of([&] { journal.at(0); }) == "mock_gateway: exchanges count from 1");
-  CHECK(kept[0].path() == "/v1/models");  // a handle keeps what the journal lets go
+  CHECK(kept[0].path() == "/v1/models");  // a handle keeps what the journal evicts
   CHECK(kept[0].outcome() == Outcome::Kind::completed);
 }
 
@@ -710,7 +710,7 @@ TEST_CASE("an exchange as a curl command says no more than curl needs") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   RawConnection connection(gateway);
   struct Row {
-    std::string line;  // of the request, up to the version
+    std::string line;  // the request line up to the version
     std::string body;
     std::string command;
   };

@@ -1,5 +1,4 @@
-// What the journal keeps of an answer when it is asked to: the bytes that left, when each of them did, and how it
-// ended.
+// Replies that the journal keeps on request: the bytes sent, their times, and how the reply ended.
 
 #include <chrono>
 #include <optional>
@@ -26,7 +25,7 @@ using test_support::Response;
 
 inline Options keeping() { return Options().keep_answers(true); }
 
-/// What was sent in the newest exchange, which has ended.
+/// The reply in the newest exchange, which has ended.
 inline SentAnswer sent(const Gateway& gateway) {
   REQUIRE(gateway.journal().wait_until_idle(patience));
   const std::optional<SentAnswer> answer = gateway.journal().last().answer();
@@ -40,7 +39,7 @@ inline std::vector<std::string> texts(const SentAnswer& answer) {
   return all;
 }
 
-/// The parts of an answer are the HTTP chunks that a client got.
+/// Checks that the recorded parts are the HTTP chunks that a client got.
 inline void check_chunks(const SentAnswer& answer, const Response& response) {
   std::vector<std::size_t> sizes;
   for (const SentAnswer::Part& part : answer.parts) sizes.push_back(part.bytes.size());
@@ -103,7 +102,7 @@ TEST_CASE("a stream is kept event by event, without HTTP's chunks and gzip") {
   http.stream();
   const SentAnswer compressed = sent(gateway);
   CHECK(compressed.is_compressed);
-  CHECK(compressed.body().size() == plain.size());  // ids differ
+  CHECK(compressed.body().size() == plain.size());  // only the ids differ
   CHECK(compressed.headers.find("Content-Encoding") == "gzip");
 }
 
@@ -135,7 +134,7 @@ TEST_CASE("each part has the time at which it left, on the gateway's clock") {
 }
 
 TEST_CASE("an answer that a fault broke is kept up to there, with the way it ended") {
-  // It reports the guard.
+  // verify() would report the guard.
   Gateway gateway(keeping().stall_guard(test_support::short_guard).verify_on_destruction(false));
   const Http http = Http(gateway).allow_incomplete();
   struct Case {

@@ -1,5 +1,5 @@
-// How many problems verify() keeps, and what it says of those beyond: as many as they are, of their kind, and to the
-// test whose key or header their requests have.
+// The limit of problems that verify() keeps, and what it reports about the others: their number and kind, to the test
+// whose key or header their requests have.
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// What the record says of clients that leave early, late, or half, and of those that are only slow.
+// The record of clients that leave early, late, or half, and of slow clients.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,7 +26,7 @@ inline std::string codes(const Review& review) {
   return all;
 }
 
-/// Closing with bytes unread would send RST in place of FIN.
+/// Closing with unread bytes would send RST instead of FIN.
 inline bool has_first_token(std::string_view received) {
   const std::size_t token = received.find("\"a\"");
   return token != std::string_view::npos && received.find("\n\n\r\n", token) == received.size() - 4;
@@ -109,7 +109,7 @@ TEST_CASE("a client that closes at [DONE], before the body's end, has got its wh
 
 // --- Inside the body of a plain reply --------------------------------------------------------------------------------
 
-/// Closing with bytes unread would send RST in place of FIN.
+/// Closing with unread bytes would send RST instead of FIN.
 inline bool has_head_and_five_bytes(std::string_view received) {
   const std::size_t head = received.find("\r\n\r\n");
   return head != std::string_view::npos && received.size() == head + 4 + 5;
@@ -158,7 +158,8 @@ TEST_CASE("a client that gave up inside the body of an error need not have read 
   CHECK(gateway.review().message() == "clean: 2 exchanges judged");
 }
 
-// --- Not waited for --------------------------------------------------------------------------------------------------
+// --- Exchanges that are not waited -----------------------------------------------------------------------------------
+// for------------------------------------------------------------------------------------
 
 TEST_CASE("an exchange whose client has gone is not waited for, although its reply still waits") {
   Gateway gateway;
@@ -206,7 +207,8 @@ TEST_CASE("a client that closed its side is waited for while its reply goes on")
 TEST_CASE("a client that closed its side is waited for again once the wait is over, while it takes what is sent") {
   Gateway gateway;
   Gate gate(1min);
-  // More than the system takes for a client that does not read. Chunks have no tokens, which would take time.
+  // More than the system buffers for a client that does not read. Raw chunks have no tokens to count, which would take
+  // time.
   const StreamChunk large = raw_bytes("data: " + std::string(std::size_t{8} << 20, 'x') + "\n\n");
   gateway.chat().reply(chunks({large}).hold(gate, before_event(1)));
   ConnectionOptions small;
@@ -282,14 +284,14 @@ TEST_CASE("a half-closed client that reads to the end of its stream has not left
 
 TEST_CASE("a client that reads slowly, but without a pause, is neither cut off nor accused") {
   constexpr auto timeout = 400ms;
-  // On a machine that paused, the client did, too.
+  // If the machine paused, the client did too.
   bool paused = true;
   for (int i = 0; i < 20 && paused; ++i) {
     Gateway gateway{Options{}.write_timeout(timeout)};
     gateway.chat().reply(text(std::string(8 << 20, 'x')));
     RawConnection client(gateway, {65536});
     client.send(Http{gateway}.format_chat());
-    // Far less than the part of the send queue that must be free before the system takes another write.
+    // Much less than the free space in the send queue that the system requires for another write.
     std::array<char, 16384> bytes{};
     REQUIRE(client.receive_until("HTTP/1.1 200").found);
     paused = false;
@@ -314,7 +316,7 @@ TEST_CASE("a client that reads slowly, but without a pause, is neither cut off n
   CHECK_FALSE(paused);
 }
 
-// --- Out of turn -----------------------------------------------------------------------------------------------------
+// --- Requests out of turn --------------------------------------------------------------------------------------------
 
 TEST_CASE("a request sent behind an unfinished stream is a finding") {
   Gateway gateway;

@@ -1,4 +1,4 @@
-// What verify() notes beside problems: what its author has to know to understand why a test failed.
+// Notes of verify(): facts that help an author understand why a test failed.
 
 #include <algorithm>
 #include <chrono>
@@ -56,7 +56,7 @@ TEST_CASE("verify() notes what a stream had that another gateway's has not") {
     CAPTURE(row.note);
     Gateway gateway;
     gateway.chat().reply(text("one two").sse(row.dialect));
-    Http(gateway).chat();  // it has no events
+    Http(gateway).chat();  // a plain reply has no events
     RawConnection client(gateway);
     client.send(Http(gateway).format_chat({{"stream", true}}));
     REQUIRE(
@@ -134,10 +134,10 @@ TEST_CASE(
   gateway.chat().when(user_says("secret")).never();
   for (int i = 0; i < 2; ++i) Http(gateway).with_key(limited.secret).chat("Hi");
   Http(gateway).chat({{"model", "unknown"}});
-  Http(gateway).chat("a secret");  // a problem, as is the next
+  Http(gateway).chat("a secret");  // a problem, like the next request
   Http(gateway).chat("no stub");
   gateway.chaos(Chaos(server_error()));
-  Http(gateway).chat("Hi");  // in the line about chaos
+  Http(gateway).chat("Hi");  // reported in the note about chaos
   const Notes notes = gateway.verify().notes();
   REQUIRE(notes.size() == 3);
   CHECK(notes[0].find("chaos: ") == 0);
@@ -155,7 +155,7 @@ TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
     client.receive_response();
   }
   CHECK(gateway.verify().notes() == Notes{"connection 1 was struck as scripted: close when reused"});
-  CHECK(gateway.verify(RequestScope(gateway.keys().list().front().id)).notes().empty());  // it is nobody's
+  CHECK(gateway.verify(RequestScope(gateway.keys().list().front().id)).notes().empty());  // it belongs to no key
   gateway.every_connection(close_on_accept());
   for (int i = 0; i < 12; ++i) RawConnection(gateway).receive_all();
   REQUIRE(eventually([&] { return gateway.journal().connection_hits().size() == 13; }));
@@ -190,12 +190,12 @@ TEST_CASE("verify() says under a hang what the exchanges wait for, and how many 
   CHECK(verification.open() == 3);
   const Notes notes = verification.notes();
   REQUIRE(notes.size() == 4);
-  CHECK(notes[0].find("never called: ") == 0);  // what the function answers is no call yet
+  CHECK(notes[0].find("never called: ") == 0);  // a reply of the running function is not a call yet
   CHECK(notes[1].find("exchange 1 stalls as scripted after token 2 since ") == 0);
   CHECK(notes[2].find("exchange 2 is held as scripted before token 1 since ") == 0);
   CHECK(notes[3] == "1 more exchange is still under way");
   CHECK(verification.message().find("nothing is wrong\n") == 0);
-  // Of a key's test only those count that are its own.
+  // A verification for one key notes only that key's exchanges.
   CHECK(gateway.verify(with_header("x-test", "other")).notes().empty());
   gateway.stop();
 }
@@ -239,7 +239,7 @@ TEST_CASE("a reply function that asks verify() and review() is answered at once,
     return text("well");
   });
   CHECK(test_support::is_within(
-      1s,  // which each of them would wait
+      1s,  // verify() and review() would each wait this long
       [&] {
         CHECK(Http(gateway).ask("Hi") == "well");
         CHECK(open == 1);
@@ -248,9 +248,9 @@ TEST_CASE("a reply function that asks verify() and review() is answered at once,
       1));
 }
 
-// --- A gateway of several tests --------------------------------------------------------------------------------------
+// --- A gateway shared by several tests -------------------------------------------------------------------------------
 
-/// What an adapter prints at the end of a test that has failed.
+/// The output of an adapter at the end of a failed test.
 inline std::string told_of_failed_test() {
   std::string told;
   for (const detail::TestNotes& notes : detail::take_notes()) told += notes.text + "\n";
@@ -273,7 +273,7 @@ TEST_CASE("a failed test is told of chaos that struck its requests, and not of t
   detail::pass_over_notes();
   Http(gateway).chat();
   CHECK(told_of_failed_test().empty());
-  // Whoever asks is told all the same.
+  // An explicit call still reports it.
   CHECK(has_part(gateway.verify().message(), "no rules any more, 1 of 2 requests struck"));
 }
 
@@ -290,7 +290,7 @@ TEST_CASE(
     CHECK(has_part(told, "exchange " + std::to_string(12 * test + 1) + ": finish_reason length was sent\n"));
     CHECK(has_part(told, "exchange " + std::to_string(12 * test + 10) + ": finish_reason length was sent\n"));
     CHECK(has_part(told, "\nand 2 more exchanges with faults, failures or the like\n"));
-    CHECK(told_of_failed_test().empty());  // an adapter in several files asks once for each
+    CHECK(told_of_failed_test().empty());  // an adapter in several files asks once per file
   }
 }
 
@@ -323,14 +323,15 @@ TEST_CASE("what an exchange waits for is told once, however long it waits, and t
   REQUIRE(stalled.receive_until(" b").found);
   const std::string stalls = "exchange 1 stalls as scripted after token 2 since ";
   const Verification first = gateway.verify();
-  REQUIRE(has_part(first.message(), stalls));                                      // it is printed
-  REQUIRE(eventually([&] { return gateway.verify().notes() != first.notes(); }));  // a tenth of a second later
+  REQUIRE(has_part(first.message(), stalls));  // the test prints it
+  REQUIRE(eventually(
+      [&] { return gateway.verify().notes() != first.notes(); }));  // the note changes a tenth of a second later
   CHECK(told_of_failed_test().empty());
   gate.open();
   REQUIRE(stalled.receive_until("[DONE]").found);
   REQUIRE(gateway.journal().wait_until_idle(10s));
   detail::pass_over_notes();
-  CHECK(told_of_failed_test().empty());  // it is of an earlier test
+  CHECK(told_of_failed_test().empty());  // it belongs to an earlier test
   CHECK(gateway.verify().notes() == Notes{"exchange 1 stalled after token 2 as scripted"});
 }
 
@@ -342,7 +343,7 @@ TEST_CASE("a failed test is told of findings that fail no review, each once, and
       "(x-stainless-retry-count: 0); Retry-After was 60 s. Let what retries around the client wait for the header's "
       "time. A test that asks again on purpose is right.\n";
   const auto ask = [&](const Gateway& gateway) {
-    Http(gateway).with_header("x-stainless-retry-count", "0").chat({{"stop", "x"}});  // a finding that fails a review
+    Http(gateway).with_header("x-stainless-retry-count", "0").chat({{"stop", "x"}});  // this finding fails a review
     clock.advance(20s);
   };
   std::optional<Gateway> gateway{std::in_place, options};
@@ -355,11 +356,11 @@ TEST_CASE("a failed test is told of findings that fail no review, each once, and
   CHECK(has_part(told, finding));
   CHECK_FALSE(has_part(told, "stop_as_string"));
   detail::pass_over_notes();
-  CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));  // it is of an earlier test
+  CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));  // it belongs to an earlier test
 
   detail::pass_over_notes();
   ask(*gateway);
-  CHECK(has_part(gateway->review().message(), "(1 more like it, the last in exchange 3)"));  // it is printed
+  CHECK(has_part(gateway->review().message(), "(1 more like it, the last in exchange 3)"));  // the test prints it
   CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));
 
   detail::want_notes();  // as an adapter does
@@ -377,7 +378,7 @@ TEST_CASE("a failed test is told of findings that fail no review, each once, and
   const std::string often = told_of_failed_test();
   CHECK(has_part(often, "asked_again_early (exchange 2 after 1)"));
   CHECK(has_part(often, " is right. (28 more like it, the last in exchange 30)\nexchange 1 was answered with 429 "));
-  CHECK(told_of_failed_test().empty());  // an adapter in several files asks once for each
+  CHECK(told_of_failed_test().empty());  // an adapter in several files asks once per file
   detail::pass_over_notes();
   CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));
 

@@ -153,11 +153,11 @@ TEST_CASE("events have the time at which they left and the bytes that they took"
     if (event.token) tokens.push_back(event.at);
   }
   REQUIRE(tokens.size() == 3);
-  // Not before its moment; later where the machine was busy.
+  // Never before its time; later if the machine was busy.
   CHECK(tokens[0] >= 99ms);
   CHECK(tokens[1] >= 149ms);
   CHECK(tokens[2] >= 199ms);
-  // What follows the last event is the chunk of size 0.
+  // Only the chunk of size 0 follows the last event.
   CHECK(bytes == response.raw.size() - response.head.size() - std::string("0\r\n\r\n").size());
 }
 

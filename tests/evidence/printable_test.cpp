@@ -1,4 +1,4 @@
-// What a client sends cannot steer the terminal that shows a report, nor pass for something else in it.
+// Text from a client cannot control the terminal that shows a report, nor imitate parts of the report.
 
 #include <sys/wait.h>
 
@@ -30,7 +30,7 @@ using test_support::Http;
 using test_support::printed;
 using test_support::RawConnection;
 
-/// What disrupts a line, each with a name that a failed check shows.
+/// Texts that disrupt a line, each with a name that a failed check shows.
 inline const std::vector<std::pair<std::string, std::string>>& disruptive() {
   static const std::vector<std::pair<std::string, std::string>> all = {
       {"ESC", "\x1b[2J"},
@@ -56,11 +56,11 @@ inline const std::vector<std::pair<std::string, std::string>>& disruptive() {
   return all;
 }
 
-/// The names of what stands in the text as it is; line ends are allowed.
+/// The names of the texts that occur unescaped. Line ends are allowed.
 inline std::string raw_in(const std::string& text) {
   std::string names;
   for (const auto& [name, bytes] : disruptive()) {
-    // A byte that is no UTF-8 here may be part of a character there.
+    // Bytes that are invalid UTF-8 alone may be part of a valid character.
     const bool alone = bytes[0] != '\x9b' && bytes[0] != '\xff' && bytes != "\xe2\x80";
     if (alone && has_part(text, bytes)) names += name + "; ";
   }
@@ -151,7 +151,7 @@ TEST_CASE("a log line says why a request was refused, without its key") {
 
 TEST_CASE("reports show no control character of a prompt, a name or an exception") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
-  // JSON holds what is UTF-8 only.
+  // JSON contains only valid UTF-8.
   std::string text;
   for (const auto& [name, bytes] : disruptive())
     if (name.find("byte") == std::string::npos && name.find("half") == std::string::npos) text += bytes + "x";
@@ -210,7 +210,7 @@ TEST_CASE("a curl command shows no control character, and sends each byte of the
       const Exchange again = gateway.journal().last();
       REQUIRE(again.id() == first.id() + 1);
       CHECK((again.request().target == first.request().target));
-      // A target with ESC is no HTTP, and then no field is read.
+      // A target with ESC is invalid HTTP; the gateway then reads no header fields.
       CHECK((again.headers().find("X-Odd") == first.headers().find("X-Odd")));
       CHECK((first.decision() == Decision::Kind::malformed || first.headers().find("X-Odd") == header));
       CHECK((again.body() == body));

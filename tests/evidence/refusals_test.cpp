@@ -1,5 +1,5 @@
-// Requests that the gateway refuses because their client made them wrong: what review() and verify() say of them, and
-// that nothing a client sends is blamed on the test.
+// Invalid requests that the gateway refuses: review() and verify() report them as mistakes of the client, never of the
+// test.
 
 #include <doctest/doctest.h>
 
@@ -105,7 +105,7 @@ TEST_CASE("keys, limits, unknown models, and what a test scripted are no refused
   CHECK_FALSE(contains(codes(review), "request_refused"));
 }
 
-/// How the 404 of a path ends that nothing is near to, with further operations that are served.
+/// The end of a 404 message for a path without a similar path, with more served operations.
 std::string served_besides(const std::string& more) {
   return "; the gateway serves GET /v1/models, POST /v1/chat/completions" + more +
          "; Gateway::on or \"operations\" of a script mount others";
@@ -200,7 +200,7 @@ TEST_CASE("a finding of a refused request shows no key, and nothing that disturb
 TEST_CASE("an expectation that is not met because requests were refused says so") {
   Gateway gateway;
   const Http http{gateway};
-  http.chat({{"temperature", "early"}});  // before the stub was there
+  http.chat({{"temperature", "early"}});  // before the stub was mounted
   const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
   http.chat({{"temperature", "hot"}});
   Verification verification = gateway.verify();
@@ -236,7 +236,7 @@ TEST_CASE("three refused requests are told of an expectation that is not met, an
   }
 }
 
-// --- What a client sends is never blamed on the test -----------------------------------------------------------------
+// --- Mistakes of a client are never mistakes of the test -------------------------------------------------------------
 
 TEST_CASE("invalid JSON is 400 whatever it says, and the answer quotes none of it") {
   Gateway gateway;

@@ -1,5 +1,5 @@
-// What review() takes for a retry: whatever a client sends in header fields, and in fields of the body that name whom
-// a request is for.
+// Which requests review() considers retries, for any header fields, and for body fields that name the user of a
+// request.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ std::string codes(const Review& review) {
 
 /// A gateway on a manual clock, and a client of one connection per request.
 struct Wire {
-  /// Is refused, lets the time pass, asks again.
+  /// Gets a failure, waits, and sends the request again.
   Review asked_again(const Failure& failure, const Fields& first, Duration pause, const Fields& second) {
     gateway.chat().reply(failure, text("Hello"));
     with(http, first).chat();
@@ -58,13 +58,13 @@ struct Wire {
   Http http{gateway};
 };
 
-// --- Which came when -------------------------------------------------------------------------------------------------
+// --- The order of requests -------------------------------------------------------------------------------------------
 
 TEST_CASE("a retry on a connection that was open before the refusal is one") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(rate_limited(60s), "Hello.");
   const Http http{gateway};
-  RawConnection spare{gateway};  // accepted first, as a pool opens them
+  RawConnection spare{gateway};  // accepted first, as by a connection pool
   RawConnection first{gateway};
   first.send(http.format_chat());
   REQUIRE(first.receive_response().status == 429);
@@ -79,13 +79,13 @@ struct Pair {
   const char* what;
   Fields first;
   Fields second;
-  /// Within the time of a Retry-After; within a second of a 401, and later.
+  /// Findings within the time of a Retry-After, within a second after a 401, and later.
   const char* early;
   const char* final;
   const char* later;
 };
 
-/// What two requests say of themselves in header fields, and what the second is then.
+/// Header fields of two requests, and the findings for the second.
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all = {
       {"nothing", {}, {}, "retry_after_ignored", "retried_final_error", "retried_final_error"},
@@ -118,7 +118,7 @@ const std::vector<Pair>& pairs() {
        "retry_after_ignored idempotency_key_changed",
        "retried_final_error idempotency_key_changed",
        "retried_final_error idempotency_key_changed"},
-      // A number of 1 and more asks for the key of the try before, whether or not it is the next one.
+      // A number of 1 or more requires the key of the previous attempt, whether or not it is the next number.
       {"a number that does not fit and another key",
        {{count, "0"}, {key, "a"}},
        {{count, "2"}, {key, "b"}},
@@ -149,7 +149,7 @@ const std::vector<Pair>& pairs() {
        "retry_after_ignored",
        "retried_final_error",
        ""},
-      // Nothing says that these are new, and they are no retry that was numbered.
+      // These are neither marked as new nor as numbered retries.
       {"a number that does not fit", {{count, "0"}}, {{count, "2"}}, "retry_after_ignored", "retried_final_error", ""},
       {"the same number", {{count, "1"}}, {{count, "1"}}, "retry_after_ignored", "retried_final_error", ""},
       {"no number any more", {{count, "0"}}, {}, "retry_after_ignored", "retried_final_error", ""},
@@ -199,7 +199,7 @@ TEST_CASE("a new call that comes too early is told when it came, and makes no re
   CHECK(limited.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
   CHECK(limited.without("asked_again_early").message() == two);
 
-  // The pauses of the manual clock are longer than what the machine takes for two requests, which counts as well.
+  // The pauses of the manual clock must exceed the real time of two requests, which also counts.
   CHECK(Wire().asked_again(rate_limited().retry_after_ms(9500ms), {{key, "a"}}, 9s, {{key, "b"}}).message() ==
         "asked_again_early (exchange 2 after 1): asked the same again after 9 s, as a new call (an "
         "Idempotency-Key of its own); retry-after-ms was 9.5 s. Let what retries around the client wait for the "
@@ -379,14 +379,14 @@ TEST_CASE("calls that were under way together came early for nobody, those of th
   wire.gateway.chat().reply(rate_limited(60s));
   const Reply late = Reply(rate_limited(60s)).fault(before_headers(), stall(5s));
   wire.gateway.chat().times(3).reply(rate_limited(60s), late, late);
-  CHECK(http.chat().status == 429);  // of the burst, and answered before the others came
+  CHECK(http.chat().status == 429);  // part of the burst; answered before the others arrived
   std::vector<RawConnection> connections;
   for (int i = 0; i < 2; ++i) {
     connections.emplace_back(wire.gateway);
     connections.back().send(http.format_chat());
     REQUIRE(wire.clock.wait_for_waits(static_cast<std::size_t>(i) + 1, 5s));
   }
-  CHECK(http.chat().status == 429);  // beside them
+  CHECK(http.chat().status == 429);  // at the same time
   wire.clock.advance(5s);
   for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
   CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
@@ -477,7 +477,7 @@ TEST_CASE("a try after one that succeeded, or after a change by the test, has a 
   CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
 }
 
-// --- What differs between two requests -------------------------------------------------------------------------------
+// --- Differences between two requests --------------------------------------------------------------------------------
 
 TEST_CASE("no header field makes another request of a retry") {
   for (const char* const name :
@@ -529,7 +529,7 @@ TEST_CASE("whom a request is for makes no other request, wherever it stands; any
       R"({"model":"mock-model","messages":[{"role":"user","content":"Hi","user":"a"}]})",
       R"({"model":"mock-model","messages":[{"role":"user","content":"Hi!"}]})",
       R"({"messages":[{"role":"user","content":"Hi"}],"model":"mock-model"})",
-      R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}],"user":"a")",  // no JSON
+      R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}],"user":"a")",  // invalid JSON
       R"(["user","a"])",
       "",
   };
@@ -554,7 +554,7 @@ TEST_CASE("bodies that are no JSON object compare byte by byte, and those of any
   CHECK_FALSE(found("{\"user\":" + deep, "{\"user\":" + deep + "["));
   const std::string closed = std::string(500'000, '[') + std::string(500'000, ']');
   CHECK(found("{\"user\":" + closed + "}", "{\"user\":" + closed + "}"));
-  CHECK_FALSE(found("{\"user\":" + closed + "}", "{\"user\":1}"));  // deeper than the gateway reads
+  CHECK_FALSE(found("{\"user\":" + closed + "}", "{\"user\":1}"));  // nested deeper than the gateway's limit
   CHECK_FALSE(found("{\"seed\":" + closed + "}", "{\"seed\":1}"));
 }
 

@@ -1,4 +1,4 @@
-// What a failure tells its client about trying again, and whether review() is fair to a client that reads it.
+// The retry advice in failures, and that review() accepts clients that follow it.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ std::string refusal_of(const std::function<void()>& code) {
   }
 }
 
-/// Asks twice, with `wait` between the answer and the second request.
+/// Sends two requests, with `wait` between the first response and the second request.
 std::string reviewed(Gateway& gateway, const std::function<void(const Response&)>& wait) {
   const Http http{gateway};
   wait(http.chat());
@@ -39,7 +39,7 @@ void wait_until(std::chrono::system_clock::time_point time) {
   REQUIRE(eventually([time] { return std::chrono::system_clock::now() >= time; }));
 }
 
-/// The moment that a date names, read as a client on this machine reads it.
+/// Parses a date as a client on this machine would.
 std::chrono::system_clock::time_point read_date(const std::string& date) {
   std::tm parts{};
   REQUIRE(strptime(date.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts) != nullptr);
@@ -79,7 +79,7 @@ TEST_CASE("a date is never nearer than was asked for") {
 }
 
 TEST_CASE("a client that takes a date for a time after the answer's own Date, and sleeps that long, is clean") {
-  // Far ahead of the machine's clock, and standing still.
+  // Far ahead of the machine's clock, and stopped.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   Gateway gateway{Options{}.clock(ManualClock{TimePoint{start}})};
   gateway.chat().reply(rate_limited().retry_after_date(1s), "Hello.");
@@ -91,7 +91,7 @@ TEST_CASE("a client that takes a date for a time after the answer's own Date, an
 
 TEST_CASE("the catalogue's scenario of a date fails a client that does not wait") {
   const Scenario dated = scenario("retry-after-date");
-  // On a machine that paused, the client may have come after the date.
+  // If the machine paused, the client may have retried after the date.
   bool came_before = false;
   for (int i = 0; i < 10 && !came_before; ++i) {
     Gateway gateway{dated.options()};
@@ -154,7 +154,7 @@ TEST_CASE("a negative duration is refused with what sends one") {
   CHECK(Http{gateway}.chat().all("Retry-After") == std::vector<std::string>{"-1"});
 }
 
-// --- Two of a name ---------------------------------------------------------------------------------------------------
+// --- Two fields of a name --------------------------------------------------------------------------------------------
 
 TEST_CASE("a header that is set takes the place of every one of its name, and one that is added stands beside it") {
   Gateway gateway;

@@ -1,5 +1,5 @@
-// What review() says of clients that read no time in a body, ask again for a day's quota, send again what they did not
-// wait for, or take a key along behind a redirect; and what it does not say of those that do none of it.
+// review() of clients that ignore a time in a body, retry a used-up daily quota, send a request again without waiting
+// for its reply, or send a key along with a redirect; and of clients that do none of this.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ std::string codes(const Review& review) {
   return all;
 }
 
-/// A client that is refused so, lets the time pass, and asks again as `second`.
+/// A client that gets this failure, waits, and retries as `second`.
 Review asked_again(const Failure& failure, Duration pause, Http (*second)(const Http&) = nullptr) {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
@@ -92,7 +92,7 @@ TEST_CASE("what is no time, or stands where none counts, asks for none") {
   CHECK(codes(asked_again(limited(R"({"retryDelay":"soon"})"), 0s)) == "");
   CHECK(codes(asked_again(limited(R"({"retryDelay":{"seconds":30}})"), 0s)) == "");
   CHECK(codes(asked_again(failure(503, "busy", "try again in 30s"), 0s)) == "");
-  // Where a header says a time, whatever it is, the header counts.
+  // A time in a header takes precedence, whatever its value.
   const Failure both = says("try again in 30s");
   CHECK(codes(asked_again(both.retry_after(10s), 5s)) == "retry_after_ignored");
   CHECK(codes(asked_again(both.retry_after(10s), 10s)) == "");
@@ -110,7 +110,7 @@ TEST_CASE("a new call that comes before the time in a body asks early, and may b
         "body's time. A test that asks again on purpose is right.");
 }
 
-// --- The quota of a day ----------------------------------------------------------------------------------------------
+// --- A daily quota ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("a client that asks again for the quota of a day is told") {
   for (const char* const body :
@@ -140,14 +140,14 @@ TEST_CASE("a gateway's own limit of tokens per day is such a quota for what is l
   CHECK(codes(gateway.review()) == "daily_quota_retried");
 }
 
-// --- Sent again by a client that did not wait ------------------------------------------------------------------------
+// --- Sent again without waiting --------------------------------------------------------------------------------------
 
-/// A gateway whose first answer waits for a gate.
+/// A gateway whose first reply waits at a gate.
 struct Slow {
   Slow() { gateway.chat().reply(text("late").hold(gate, before_token(1)), text("Hello")); }
   ~Slow() { gate.open(); }
 
-  /// Asks, and does not read.
+  /// Sends a request without reading the response.
   RawConnection ask(const Http& how, bool streamed = false) {
     RawConnection connection(gateway);
     connection.send(how.format_chat(streamed ? Json{{"stream", true}} : Json{}));
@@ -269,9 +269,9 @@ TEST_CASE("a retry after an error, or after the gateway broke the connection, is
   }
 }
 
-// --- A key behind a redirect -----------------------------------------------------------------------------------------
+// --- A key sent along with a redirect --------------------------------------------------------------------------------
 
-/// Two gateways with keys of their own, the first of which redirects to the second.
+/// Two gateways with different keys; the first redirects to the second.
 struct Moved {
   explicit Moved(int status = 307, const std::string& path = "/v1/chat/completions?b=1") {
     gateway.chat().reply(
@@ -328,7 +328,7 @@ TEST_CASE("a redirect that makes a GET of a POST takes the key along too, and na
   CHECK(codes(moved.gateway.review()) == "key_sent_to_other_origin");
 
   Gateway to{Moved::quiet()};
-  Gateway gateway{Moved::quiet()};  // of the same seed, and so with the same key
+  Gateway gateway{Moved::quiet()};  // the same seed, and therefore the same key
   const std::string location = "HTTP://LOCALHOST:" + std::to_string(to.port()) + "/v1/chat/completions#top";
   gateway.fail_next(failure(308, "", "").body("").header("Location", location));
   CHECK(Http(gateway).chat().status == 308);

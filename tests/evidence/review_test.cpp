@@ -1,4 +1,4 @@
-// What the client did wrong: each finding with a client that triggers it and one that does not.
+// Mistakes of clients: each finding with a client that triggers it and one that does not.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 struct Wire {
   explicit Wire(Options options = {}) : gateway(options.clock(clock)) {}
 
-  /// Answers as told; asks, lets the time pass, asks again.
+  /// Mounts the failure, sends a request, waits, and sends it again.
   std::string retried_after(const Failure& failure, Duration pause) {
     gateway.chat().reply(failure, text("Hello"));
     http.chat();
@@ -52,7 +52,7 @@ std::string codes(const Review& review) {
   return all;
 }
 
-// --- Coming back too early -------------------------------------------------------------------------------------------
+// --- Retries that come too early -------------------------------------------------------------------------------------
 
 TEST_CASE("a client that comes back before Retry-After is told what to change") {
   Wire wire;
@@ -125,7 +125,7 @@ TEST_CASE("Retry-After counts with a fraction and with every failure, and not wh
 }
 
 TEST_CASE("a date in Retry-After is judged against the very second that it names") {
-  // Ahead of the machine's clock, so that no client can think that the date has passed.
+  // Ahead of the machine's clock, so the date is never in a client's past.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   const auto retried = [&](Duration pause) {
     ManualClock clock{TimePoint{start}};
@@ -161,7 +161,7 @@ TEST_CASE("a date in Retry-After counts in each year that dates are read of, the
     CAPTURE(date);
     CHECK(retried(date).substr(0, finding.size()) == finding);
   }
-  // Those that have passed, and what is no date.
+  // Past dates, and invalid ones.
   for (const char* date :
        {"Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 31 Dec 1969 23:59:59 GMT", "Thu, 01 Jan 2201 00:00:00 GMT",
         "Wed, 00 Jan 2200 00:00:00 GMT", "Wed, 32 Jan 2200 00:00:00 GMT", "Wed, 01 Jan 2200 24:00:00 GMT",
@@ -201,7 +201,7 @@ TEST_CASE("the gateway's own limit is judged like a scripted one") {
   CHECK(wire.gateway.review().message() == one);
 }
 
-// --- Retrying what no retry changes ----------------------------------------------------------------------------------
+// --- Retries of final errors -----------------------------------------------------------------------------------------
 
 TEST_CASE("retrying an error that stays is a finding") {
   CHECK(Wire{}.retried_after(unauthorized(), 1s) ==
@@ -237,7 +237,7 @@ TEST_CASE("the documented failures count too: a wrong key tried twice, but not t
   CHECK(wire.gateway.review().findings()[0].exchanges == std::vector<std::uint64_t>{1, 4});
 }
 
-// --- What is no retry ------------------------------------------------------------------------------------------------
+// --- Requests that are no retries ------------------------------------------------------------------------------------
 
 TEST_CASE("a test that asks a disabled key, enables it and asks again made no retry") {
   Wire wire;
@@ -415,7 +415,7 @@ TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
 }
 
 TEST_CASE("a stream that its client closes at [DONE], or that ends there, is clean") {
-  // On a machine that paused, the client did, too, and was too late.
+  // If the machine paused, the client did too, and was late.
   bool paused = true;
   for (int i = 0; i < 20 && paused; ++i) {
     Gateway gateway;
@@ -623,8 +623,8 @@ TEST_CASE("each finding is the error, the warning or the note that the documenta
   std::map<std::string, std::string> found;
   for (const Finding& finding : wire.gateway.review().findings())
     found[finding.code] = to_string(finding.severity) + (finding.fails_review ? "" : ", fails no review");
-  // stream_left_open, stream_abandoned and pipelined_request are beside their tests, and so are the four of
-  // retry_findings_test.cpp.
+  // stream_left_open, stream_abandoned, pipelined_request and the four findings of retry_findings_test.cpp have their
+  // own tests.
   const std::map<std::string, std::string> documented = {{"request_refused", "error"},
                                                          {"retry_after_ignored", "error"},
                                                          {"retried_final_error", "error"},
@@ -739,7 +739,7 @@ TEST_CASE("a review says how much is still open, and waits only for what is its 
   REQUIRE(client.receive_until("\"a\"").found);
   CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
   wire.http.with_key(mine.secret).get("/v1/models");
-  // For its own it would wait for a second.
+  // For an open exchange of its own, it would wait a second.
   CHECK(is_within(
       1s, [&] { return time_of([&] { CHECK(wire.gateway.review(mine.id).open() == 0); }); }, 1));
 }

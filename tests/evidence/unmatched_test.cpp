@@ -1,4 +1,4 @@
-// Requests that no stub matches: the closest stubs, condition by condition, in the answer, the journal and verify();
+// Requests that match no stub: the closest stubs, condition by condition, in the response, the journal and verify();
 // and the test's policy for such requests.
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What verify() tells when something did not go as scripted: unmet expectations, functions that threw, faults that were
-// not reached, and whatever else it finds; and the net that the destructor is. Requests that no stub matches are in
-// unmatched_test.cpp.
+// Problems that verify() reports: unmet expectations, exceptions of functions, faults that were not reached, and more;
+// and the destructor, which reports them if the test does not call verify(). unmatched_test.cpp tests requests that
+// match no stub.
 
 #include <chrono>
 #include <future>
@@ -277,7 +277,7 @@ TEST_CASE("a place at which the reply was to be held or split, and to which it n
   CHECK(verification.message() ==
         "2 problems\n\n" + head + "  hold before token 3" + ended + "\n\n" + head + "  hold before event 9" + ended);
 
-  // A reply that is not streamed has no events: it is held before any of them.
+  // A plain reply has no events, so it is held before any of them.
   gateway.reset();
   gateway.chat().reply(text("one two").hold(gate, before_token(3)).hold(gate, before_event(9)));
   CHECK(http.chat().status == 200);
@@ -290,7 +290,7 @@ TEST_CASE("a place at which the reply was to be held or split, and to which it n
   CHECK(kinds(whole) == std::vector<Kind>{Kind::place_not_reached});
   CHECK(whole.message().find("  split write after 100000 bytes: the reply ended after 2 tokens") != std::string::npos);
 
-  // What was reached is no finding, nor what an earlier fault took the reply's way to.
+  // Reached places are no problem, nor are places that an earlier fault made unreachable.
   gateway.reset();
   gateway.chat().reply(text("one two").split_write(10));
   CHECK(http.chat().status == 200);
@@ -378,7 +378,7 @@ TEST_CASE("tests that share a gateway are told apart by key, in stubs and in ver
   CHECK(gateway.journal().last().decision().detail.find(mine.id) == std::string::npos);
   CHECK(gateway.verify(mine.id));
   CHECK(kinds(gateway.verify("other")) == std::vector<Kind>{Kind::unmatched, Kind::unmet_expectation});
-  // A key that no stub is for gets the default reply, as if there were no stub.
+  // A key without stubs gets the default reply, as without any stub.
   CHECK(Http(gateway).chat("a").status == 200);
   CHECK(gateway.journal().in(mine.id).size() == 1);
   CHECK_FALSE(gateway.verify());
@@ -606,7 +606,7 @@ TEST_CASE("what a stub's author wrote may hold a key, and no report shows it") {
   }
 }
 
-/// Collects what destructors report, in place of the adapter of this program.
+/// Collects reports of destructors, instead of this program's adapter.
 class Collected {
  public:
   Collected() {
@@ -675,7 +675,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
         CHECK(gateway.verify().problems().size() == 1);
         for (int i = 0; i < calls_since; ++i) Http(gateway).chat();
       }
-      CHECK(reports.size() == (calls_since == 1 ? 1 : 0));  // two more calls meet it
+      CHECK(reports.size() == (calls_since == 1 ? 1 : 0));  // two more calls satisfy it
       if (!reports.empty()) CHECK(reports[0].text.find("expected 3 calls, got 2") != std::string::npos);
     }
   }

@@ -1,5 +1,5 @@
-// What goes wrong on a connection before a request, how faults queue, and what the gateway knows of a client that
-// leaves. What goes wrong around a request is in request_faults_test.cpp.
+// Faults of a connection before a request, queues of faults, and what the gateway knows about a client that leaves.
+// request_faults_test.cpp tests faults around a request.
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ using test_support::time_of;
 
 constexpr int repeats = 10;
 
-/// 0, or why a connection to this address fails.
+/// Returns 0, or the error of a connection to this address.
 int connect_error(const Gateway& gateway) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -182,7 +182,7 @@ TEST_CASE("an idle connection ends as the first byte of its next request arrives
       connection.send(http.format_chat());
       CHECK(connection.receive_response().status == 200);
       CHECK(hits(gateway).empty());
-      // The first byte alone does it.
+      // The first byte alone triggers the fault.
       connection.send(run % 2 == 0 ? "P" : http.format_chat());
       const auto received = connection.receive_all();
       CHECK(received.bytes == "");
@@ -210,7 +210,7 @@ TEST_CASE(
   CHECK(idle.receive_all().end == End::fin);
 }
 
-/// A connection whose first reply is unread when its second request is struck.
+/// A connection whose first reply is unread when its second request triggers the fault.
 inline RawConnection reused_unread(Gateway& gateway, const ConnectionFault& fault) {
   gateway.chat().reply(raw_reply(200, std::string(1u << 20, 'x')));
   gateway.next_connection(fault);
@@ -235,7 +235,7 @@ TEST_CASE("a connection that is reset when reused has delivered its first reply,
 TEST_CASE("a connection that is closed when reused says so behind its first reply, however late the client reads it") {
   Gateway gateway{Options{}.write_timeout(100ms)};
   RawConnection connection = reused_unread(gateway, close_when_reused());
-  // Longer than the gateway waits for a client that is to have read.
+  // Longer than the gateway waits for the client to read.
   const auto hit = std::chrono::steady_clock::now();
   test_support::eventually([&] { return std::chrono::steady_clock::now() - hit >= 300ms; });
   CHECK(connection.receive_response().complete);
@@ -301,14 +301,14 @@ TEST_CASE("every connection is struck until the faults are cleared, after those 
   Gateway gateway;
   const Http http(gateway);
   gateway.every_connection(close_on_accept());
-  gateway.every_connection(reset_on_accept());  // in place of the other, which is of the same moment
+  gateway.every_connection(reset_on_accept());  // replaces the other fault of the same moment
   gateway.next_connection(garbage_on_accept("SSH"));
   CHECK(seen(gateway).bytes == "SSH");
   for (int run = 0; run < repeats; ++run) CHECK(seen(gateway).end == End::reset);
   CHECK(hits(gateway).size() == repeats + 1);
   gateway.clear_connection_faults();
   CHECK(http.chat().status == 200);
-  // A connection that is reused has a moment of its own, and so has its request.
+  // A reused connection has a moment of its own, and so does its request.
   gateway.every_connection(unsolicited_continue());
   gateway.every_connection(reset_when_reused());
   for (int run = 0; run < repeats; ++run) {
@@ -321,7 +321,7 @@ TEST_CASE("every connection is struck until the faults are cleared, after those 
   }
   gateway.reset();
   CHECK(http.chat().status == 200);
-  // Those that wait are cleared too, and nobody misses them.
+  // Clearing also removes queued faults, without a problem in verify().
   gateway.next_connection(reset_on_accept());
   gateway.every_connection(reset_on_accept());
   gateway.clear_connection_faults();
@@ -340,7 +340,7 @@ TEST_CASE("what can never strike is refused where it is written") {
 
 // --- Bounded waits ---------------------------------------------------------------------------------------------------
 
-/// Brings a connection to where its fault waits for the client or the clock.
+/// Opens a connection whose fault waits for the client or the clock.
 RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
   const std::string request = Http(gateway).format_chat();
   gateway.next_connection(fault);
@@ -351,7 +351,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
   }
   connection.send(fault.failure() ? head_of(request) : request);
   REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
-  // What does not fit the system's buffers is sent until they are full.
+  // Large faults are sent until the system's buffers are full.
   int arrived = 0;
   int times_the_same = 0;
   REQUIRE(test_support::eventually([&] {
@@ -364,7 +364,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
 }
 
 const std::vector<ConnectionFault>& all_faults() {
-  // More than the system's buffers hold. A sanitizer looks at each byte.
+  // More than the system's buffers. Smaller with sanitizers, which check each byte.
   constexpr std::size_t large = (test_support::sanitized ? 8u : 16u) << 20;
   static const std::vector<ConnectionFault> faults = {reset_on_accept(),
                                                       close_on_accept(),
@@ -430,7 +430,7 @@ TEST_CASE(
   CHECK(gateway.journal().last().departure()->how == Departure::How::closed);
 }
 
-// --- What the client did ---------------------------------------------------------------------------------------------
+// --- Actions of the client -------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "a departure tells after which event, how long after, how much was "
@@ -486,9 +486,9 @@ TEST_CASE("a departure that shows only in writing tells closed from reset too") 
     connection.send(Http(gateway).format_chat());
     REQUIRE(gateway.journal().wait_for(1, patience));
     const Exchange exchange = gateway.journal().last();
-    // More than the client's kernel takes, which has acknowledged the head before.
+    // More than the client's kernel accepts; it has acknowledged the head.
     REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
-    // Closing with bytes unread is a reset, too.
+    // Closing with unread bytes also sends a reset.
     resets ? connection.abort() : connection.close();
     CHECK(exchange.outcome() == Outcome::Kind::client_left);
     REQUIRE(exchange.departure());
@@ -511,7 +511,7 @@ TEST_CASE("the time since the last write counts from the last byte, also in the 
   REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
   clock.advance(5s);
   const std::size_t sent = exchange.bytes_sent();
-  // The client's kernel gives room a while after the client has read.
+  // The client's kernel frees space a while after the client has read.
   REQUIRE(test_support::eventually([&] {
     connection.receive_until([](std::string_view bytes) { return bytes.size() >= 100'000; });
     return exchange.bytes_sent() > sent;

@@ -1,5 +1,5 @@
-// What a fault adds to a stream is written in its dialect too: the byte order mark before everything, and a blank line
-// between two events even where the last one has none after it.
+// A fault writes its bytes in the dialect of the stream: the byte order mark before everything, and a blank line
+// between two events even if the dialect omits the final one.
 
 #include <chrono>
 #include <string>
@@ -15,7 +15,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
 
-/// The body of a stream of the events {"a":1} and {"b":2}.
+/// The body of a stream with the events {"a":1} and {"b":2}.
 std::string body_of(const SseDialect& dialect, const Trigger& trigger, const Effect& effect) {
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(chunks({{{"a", 1}}, {{"b", 2}}}).sse(dialect).fault(trigger, effect));

@@ -1,7 +1,7 @@
-// Every trigger with every effect: the exact bytes that a client sees, and the exact end; which pairs are refused, and
-// what verify() says of those that are not reached.
+// Every trigger with every effect: the exact bytes that a client sees, and the exact end; which pairs are rejected, and
+// what verify() reports if a fault is not reached.
 //
-// What is expected is put together from an unbroken reply to the same request, which repeats from gateway to gateway.
+// The expected bytes are built from a reply without faults to the same request; replies are identical in every gateway.
 
 #include <chrono>
 #include <cstddef>
@@ -35,12 +35,12 @@ using test_support::Whole;
 
 constexpr const char* noise = "\x15\x03\x01\r\nnoise";
 
-/// A trigger, and what has arrived by then.
+/// A trigger, and the bytes that arrive before it.
 struct Point {
   Trigger trigger;
   bool head;
-  std::size_t whole;  // pieces
-  std::size_t part;   // bytes of the next one
+  std::size_t whole;  // complete pieces
+  std::size_t part;   // bytes of the next piece
 };
 
 inline std::string before(const Whole& whole, const Point& point, bool announces_all = false) {
@@ -51,7 +51,7 @@ inline std::string after(const Whole& whole, const Point& point) {
   return (point.head ? "" : whole.head) + whole.from(point.whole, point.part);
 }
 
-/// Effects that end the connection or delay the reply: they can happen anywhere.
+/// Checks effects that end the connection or delay the reply: they can happen anywhere.
 inline void check_everywhere(const Reply& reply, bool streamed, const std::vector<Point>& points) {
   const Whole whole = unbroken(reply, streamed);
   for (const Point& point : points) {
@@ -155,7 +155,7 @@ TEST_CASE("a stall at the byte of a truncation changes no byte") {
     CAPTURE(trigger.to_string());
     const std::string truncated = bytes_of(reply.fault(trigger, truncate()));
     CHECK(bytes_of(reply.fault(trigger, stall(open_gate)).fault(trigger, truncate())) == truncated);
-    // What ends the reply before it, ends a whole chunk.
+    // An earlier effect that ends the reply ends a complete chunk.
     const std::string ended = bytes_of(reply.fault(trigger, garbage(noise)));
     CHECK(ended != truncated + noise);
     CHECK(bytes_of(reply.fault(trigger, garbage(noise)).fault(trigger, truncate())) == ended);
@@ -306,7 +306,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
     CAPTURE(effect.to_string());
     OneExchange on(streamed_reply().fault(after_tokens(1), effect), true, [](const std::string& request) {
       std::string many;
-      for (int i = 0; i < 200; ++i) many += request;  // more than is read from the socket at once
+      for (int i = 0; i < 200; ++i) many += request;  // more than one read of the socket returns
       return many;
     });
     const auto received = on.connection.receive_all();
@@ -375,7 +375,7 @@ TEST_CASE("what precedes a close or a reset reaches a client that reads it late"
     connection.send(Http(gateway).format_chat());
     REQUIRE(stub.wait_for_calls(1, patience));
     const Exchange exchange = stub.last_call();
-    // The system has taken it all, and the client nothing.
+    // The system has accepted all bytes, and the client has read none.
     REQUIRE(eventually([&] { return exchange.bytes_sent() > body.size(); }));
     CHECK(exchange.outcome(20ms) == Outcome::Kind::pending);
     const auto received = connection.receive_all();
@@ -398,7 +398,7 @@ TEST_CASE("an error event stands in place of the next event, also of one that wa
   }
 }
 
-// --- Replies of one piece --------------------------------------------------------------------------------------------
+// --- Plain replies ---------------------------------------------------------------------------------------------------
 
 inline std::vector<Point> points_of_a_body(const Reply& reply) {
   const std::size_t size = unbroken(reply, false).pieces[0].size();
@@ -415,7 +415,7 @@ TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly where th
   for (const Reply& reply : replies) {
     std::vector<Point> points = points_of_a_body(reply);
     check_everywhere(reply, false, points);
-    points.pop_back();  // nothing is left to truncate at the end
+    points.pop_back();  // at the end there is nothing to truncate
     check_truncation(reply, false, points);
   }
 }
@@ -487,7 +487,7 @@ TEST_CASE("a reply without a body breaks before and after its head") {
   }
 }
 
-// --- What is refused, and what is not reached ------------------------------------------------------------------------
+// --- Rejected faults, and faults that are not reached ----------------------------------------------------------------
 
 inline std::string refusal(const std::function<void()>& action) {
   try {

@@ -1,5 +1,4 @@
-// What goes wrong around a request: interim responses that nobody asked for, bodies that are read slowly, replies that
-// come before the body.
+// Faults around a request: unsolicited interim responses, slowly read bodies, replies before the body.
 
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -134,7 +133,7 @@ TEST_CASE(
     CHECK(exchange.body() == body);
     CHECK(exchange.received() == ManualClock::default_start + std::chrono::seconds(turns));
     CHECK(exchange.connection_fault()->to_string() == "slow body, 10 bytes at a time");
-    // The next request on the connection is read at once.
+    // The next request on the connection is read without delay.
     connection.send(http.format_chat());
     CHECK(connection.receive_response().status == 200);
   }
@@ -215,8 +214,7 @@ TEST_CASE(
   const std::string large = http.format_chat(std::string(6u << 20, 'x'));
   for (int run = 0; run < repeats; ++run) {
     gateway.next_connection(reply_before_body(failure(413, "body_too_large", "too large")), 3);
-    // Only the headers; headers and a part of the body; a body larger than the
-    // buffers on the way.
+    // Only the headers; headers and a part of the body; a body larger than the buffers in between.
     for (const std::string& sent : {head_of(request), request.substr(0, request.size() - 5), large}) {
       const auto received = seen(gateway, sent);
       CHECK(received.bytes == expected);
@@ -239,14 +237,15 @@ TEST_CASE("a client that sends its body after an early status still reads it, an
     gateway.next_connection(reply_before_body(unauthorized()));
     RawConnection connection(gateway);
 #ifdef TCP_QUICKACK
-    // So that the gateway does not wait for the acknowledgement of its answer anyway.
+    // The gateway must not wait for the acknowledgement of its response.
     const int on = 1;
     setsockopt(connection.descriptor(), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 #endif
     connection.send(head_of(request));
     REQUIRE(gateway.journal().wait_for(static_cast<std::size_t>(run) + 1, patience));
     REQUIRE(gateway.journal().last().outcome() == Outcome::Kind::completed);
-    // A gateway that had closed the connection would answer the first with RST, and the second could not be sent.
+    // If the gateway had closed the connection, it would answer the first part with RST, and the second could not be
+    // sent.
     const std::string body = body_of(request);
     CHECK(connection.send(body.substr(0, body.size() / 2)));
     CHECK(connection.send(body.substr(body.size() / 2)));
@@ -289,7 +288,7 @@ TEST_CASE("after an early status the body is read, and the connection serves the
       REQUIRE(gateway.journal().wait_until_idle(patience));
       CHECK(gateway.journal().last().connection_fault()->to_string() == "413 before the body, which is read then");
       CHECK(gateway.journal().last().body().empty());
-      // What looks like a request in the body is none, and the next one is answered as ever.
+      // A body that looks like a request is not one, and the next request is answered as usual.
       connection.send(rest.substr(0, 3));
       connection.send(rest.substr(3) + request);
       CHECK(connection.receive_response().status == 200);
@@ -310,7 +309,7 @@ TEST_CASE("the connection closes after an early status where nobody knows where 
     CHECK(received.bytes.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(received.end == End::fin);
   }
-  // Only its chunks show that this one is too long, or wrong.
+  // Only the chunks show that this body is too long, or invalid.
   for (const char* const chunks : {"3e9\r\n", "zz\r\n"}) {
     CAPTURE(chunks);
     gateway.next_connection(reply_then_read_body(unauthorized()));

@@ -1,6 +1,6 @@
-// How a reply is written: each dialect of events to the byte, pings, gzip, and into how many writes.
+// The exact bytes of replies: each SSE dialect, pings, gzip, and the number of writes.
 //
-// What is expected is put together from an unbroken reply to the same request, which repeats from gateway to gateway.
+// The expected bytes are built from a reply without faults to the same request; replies are identical in every gateway.
 
 #include <chrono>
 #include <cstddef>
@@ -118,7 +118,7 @@ TEST_CASE("data on several lines is the same JSON to a parser") {
   SseDialect dialect = SseDialect().multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);
   CHECK(on.connection.receive_response().joined_text() == "one two");
-  // What has nothing within has no line for it, and only objects are divided.
+  // An empty object has no lines in between, and only objects are split into lines.
   CHECK(chunks_of(chunks({json_chunk(Json::object()), json_chunk(Json::array({1}))}).sse(dialect)) ==
         std::vector<std::string>{"data: {\ndata: }\n\n", "data: [1]\n\n", "data: [DONE]\n\n"});
 }
@@ -188,7 +188,7 @@ TEST_CASE("pings come at their moments while the reply waits for its next token"
     CHECK(on.receive(steps[i].size()) == steps[i]);
   }
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
-  CHECK(on.stub.last_call().events_sent() == 5);  // pings are none
+  CHECK(on.stub.last_call().events_sent() == 5);  // pings are not counted
 }
 
 TEST_CASE("on the instant clock the same pings come at once") {
@@ -325,7 +325,8 @@ TEST_CASE("pings on a clock that nobody moves are no finding") {
 
 // --- gzip ------------------------------------------------------------------------------------------------------------
 
-/// What a gzip member of stored blocks holds, as far as it has come; `whole` when its end and checksum did.
+/// The content of a gzip member of stored blocks, as far as it has arrived. `whole` is set if its end and checksum
+/// arrived.
 struct Unzipped {
   std::string text;
   bool whole = false;
@@ -371,7 +372,7 @@ TEST_CASE("a stream in gzip is the same text, and each event can be read when it
   for (const std::string& event : chunks_of(reply)) plain += event;
   const Unzipped unzipped = unzip(response.body);
   CHECK(unzipped.whole);
-  CHECK((unzipped.text == plain));  // not printed: it is long
+  CHECK((unzipped.text == plain));  // too long to print
   CHECK(unzip(response.body.substr(0, response.chunks[0])).text == chunks_of(reply)[0]);
 }
 
@@ -392,7 +393,7 @@ TEST_CASE("a stream in gzip is cut where its text is") {
       body.remove_prefix(line + 2);
       bytes += body.substr(0, size);
       if (effect.kind() == Effect::Kind::truncate && body.size() < size) {
-        CHECK(body.size() == 5 + 9);  // of a chunk that says more
+        CHECK(body.size() == 5 + 9);  // of a chunk that announced more
         break;
       }
       body.remove_prefix(size + 2);
@@ -405,7 +406,7 @@ TEST_CASE("a stream in gzip is cut where its text is") {
 
 // --- Writes ----------------------------------------------------------------------------------------------------------
 
-/// Where a delivery goes when only its writes matter.
+/// An outlet of deliveries for tests of writes.
 class Writing final : public test_support::WritesOnly {
  public:
   std::optional<std::size_t> write_some(std::string_view bytes) override {

@@ -1,4 +1,4 @@
-// The sweep: a reply that breaks at every place in every way, or comes in two writes at every byte.
+// The sweep: a reply that breaks at every place in every way, or arrives in two writes, split at every byte.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ using test_support::RawConnection;
 using test_support::Response;
 using test_support::terminator;
 
-/// Takes whatever comes, up to the end of a whole answer or of the connection.
+/// A client that receives until the end of a complete reply or of the connection.
 class Client {
  public:
   explicit Client(const Gateway& gateway) : gateway_(gateway) {}
@@ -67,7 +67,7 @@ inline std::vector<std::string> names(const Sweep& sweep) {
 
 inline std::string plain_reply_of(const Gateway& gateway) { return Http(gateway).ask("Hi"); }
 
-// --- What a sweep consists of ----------------------------------------------------------------------------------------
+// --- The steps of a sweep --------------------------------------------------------------------------------------------
 
 TEST_CASE("a streamed reply breaks at every boundary in every way that can happen there") {
   Gateway gateway;
@@ -75,10 +75,10 @@ TEST_CASE("a streamed reply breaks at every boundary in every way that can happe
   // Role, two tokens, finish, [DONE].
   const auto sweep = gateway.sweep(text("one Zürich"), [&] { client.ask(true); });
   const std::size_t before_head = 5;     // close, reset, half-close, garbage, stall
-  const std::size_t between_events = 8;  // these, and an error event, an event less, an event more
+  const std::size_t between_events = 8;  // these, and an error event, a skipped event, a duplicated event
   const std::size_t inside = 6;          // the first five, and truncate
   const std::size_t at_end = 5;
-  // Between events: after the head and four events. Inside: in the middle of five events, and in the "ü".
+  // Between events: after the head and after four events. Inside: in the middle of five events, and in the "ü".
   CHECK(sweep.size() == before_head + 5 * between_events + 6 * inside + at_end);
   CHECK(client.asked == 1);
   std::size_t steps = 0;
@@ -100,7 +100,7 @@ TEST_CASE("a plain reply breaks around and inside its head and body") {
   Client client(gateway);
   const auto sweep = gateway.sweep(text("Zürich"), [&] { client.ask(false); });
   // Before and after the head, in the middle, in the "ü": close, reset, half-close, garbage, stall. At the end a
-  // half-close would wait for a client that has all it wants.
+  // half-close would wait for a client that already has the whole reply.
   CHECK(sweep.size() == 4 * 5 + 4);
   for (const auto& broken : sweep) {
     CAPTURE(broken.name());
@@ -191,14 +191,14 @@ TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundarie
         std::vector<std::string>{
             "close the connection before headers",
             "close the connection after headers",
-            "close the connection after 1 of 23 bytes of the body",  // in the mark
+            "close the connection after 1 of 23 bytes of the body",  // inside the byte order mark
             "close the connection after 3 of 23 bytes of the body",  // after it
-            "close the connection after 5 of 23 bytes of the body",  // in the comment
+            "close the connection after 5 of 23 bytes of the body",  // inside the comment
             "close the connection after 8 of 23 bytes of the body",  // after it
             "close the connection inside event 1, after 7 bytes (15 of 23 bytes of the body)",
             "close the connection at the end (23 of 23 bytes of the body)",
         });
-  // An error can still come where nothing is announced as the last word.
+  // An error event can follow unless the last event was announced.
   CHECK(names(gateway.sweep(
             reply, [&] { client.ask(true); }, SweepOptions{}.effects({error_event(server_error())}))) ==
         std::vector<std::string>{
@@ -207,10 +207,10 @@ TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundarie
         });
 }
 
-// --- What the client gets --------------------------------------------------------------------------------------------
+// --- What the client receives ----------------------------------------------------------------------------------------
 
 TEST_CASE("the client gets exactly what precedes the boundary, then the effect") {
-  ManualClock clock;  // every answer has the same Date
+  ManualClock clock;  // every reply has the same Date
   Gateway gateway{Options{}.clock(clock)};
   Client client(gateway);
   const auto reply = chunks({{{"text", "Zürich"}}, {{"n", 1}}});
@@ -273,7 +273,7 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
         expected += terminator;
         end = End::open;
         break;
-      case Effect::Kind::stall:  // nobody would end it on the manual clock
+      case Effect::Kind::stall:  // on the manual clock it would never end
       case Effect::Kind::wrong_content_length: FAIL("no such effect here");
     }
     CHECK(client.received.bytes == expected);
@@ -301,12 +301,13 @@ TEST_CASE("a bounded stall delays the reply, on the instant clock by no time at 
 
 TEST_CASE("a stall without end is for clients with a patience of their own") {
   Gateway gateway;
-  bool patient = true;  // in the unbroken run, which is to end by itself
+  bool patient = true;  // for the run without a fault, which ends by itself
   const auto impatient = [&] {
     RawConnection connection(gateway);
     const std::size_t before = gateway.journal().count();
     connection.send(Http(gateway).format_chat({{"stream", true}}));
-    REQUIRE(gateway.journal().wait_for(before + 1, 10s));  // else it would be gone before the gateway has read
+    REQUIRE(gateway.journal().wait_for(before + 1,
+                                       10s));  // else the client would leave before the gateway has read the request
     connection.receive_until("data: [DONE]", std::exchange(patient, false) ? 10s : 20ms);
   };
   std::size_t left = 0;
@@ -339,7 +340,7 @@ TEST_CASE("nothing runs before the loop asks, and nothing stays when it is left 
     }
     CHECK(client.asked == 2);
     CHECK(plain_reply_of(gateway) == "ordinary");
-    for (const auto& broken : sweep) {  // anew, but the unbroken run is known
+    for (const auto& broken : sweep) {  // again; the run without a fault is not repeated
       CHECK(broken.name() == "close the connection before headers");
       break;
     }
@@ -412,7 +413,7 @@ TEST_CASE("of several requests of the unbroken run, the first gives the boundari
         client.ask(true);
       },
       SweepOptions{}.effects({close_connection()}));
-  CHECK(sweep.size() == 4);  // of the plain one
+  CHECK(sweep.size() == 4);  // of the plain reply
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 2);
 }
 
@@ -578,7 +579,7 @@ TEST_CASE("a sweep is an input range, and outlives what it was made of") {
 
 // --- Splits ----------------------------------------------------------------------------------------------------------
 
-/// The pieces in which an answer is read.
+/// The pieces in which the client reads a reply.
 inline std::vector<std::string> reads(const Gateway& gateway) {
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
@@ -598,7 +599,7 @@ inline std::vector<std::string> reads(const Gateway& gateway) {
 }
 
 TEST_CASE("every split of an answer in two is one step, and all bytes arrive each time") {
-  ManualClock clock;  // every answer has the same Date
+  ManualClock clock;  // every reply has the same Date
   Gateway gateway{Options{}.clock(clock)};
   const auto reply = chunks({{{"text", "Zürich"}}});
   std::vector<std::string> pieces;
@@ -625,7 +626,7 @@ TEST_CASE("every split of an answer in two is one step, and all bytes arrive eac
     if (pieces.size() == 2 && pieces.front().size() == split.split()) ++apart;
   }
   CHECK(expected == whole.size() - 1);
-  // A client that the system keeps from running for a millisecond reads both pieces as one.
+  // If the system pauses the client for a millisecond, it reads both pieces as one.
   CHECK(apart > expected / 10);
   CHECK(gateway.verify());
 }
@@ -635,7 +636,7 @@ TEST_CASE("the second write leaves after a pause, so that a client that waits re
   for (const std::size_t byte : {std::size_t{1}, std::size_t{9}, std::size_t{300}}) {
     CAPTURE(byte);
     gateway.chat().reply(text("Zürich 東京").split_write(byte));
-    // Unless the system keeps it from running for a millisecond, so that it is tried again.
+    // Repeated, because the system may pause the client for a millisecond.
     CHECK(test_support::eventually([&] {
       const auto pieces = reads(gateway);
       return pieces.size() == 2 && pieces.front().size() == byte;
@@ -644,7 +645,7 @@ TEST_CASE("the second write leaves after a pause, so that a client that waits re
   gateway.chat().reply(text("Zürich 東京").split_write(1'000'000));
   CHECK(test_support::eventually([&] { return reads(gateway).size() == 1; }));
   const std::vector<Problem> issues = gateway.verify().problems();
-  CHECK_FALSE(issues.empty());  // one for each time that it was tried
+  CHECK_FALSE(issues.empty());  // one for each attempt
   for (const Problem& issue : issues) CHECK(issue.kind == Problem::Kind::place_not_reached);
 }
 
@@ -656,7 +657,7 @@ TEST_CASE("a client that leaves and a gateway that stops end the pause between t
     gateway.chat().reply(reply);
     test_support::ConnectionOptions small;
     small.receive_buffer = 4096;
-    RawConnection connection(gateway, small);  // it reads nothing, so that the first write does not get away
+    RawConnection connection(gateway, small);  // it reads nothing, so the first write cannot complete
     connection.send(Http(gateway).format_chat());
     REQUIRE(gateway.journal().wait_for(1, patience));
     const Exchange exchange = gateway.journal().last();

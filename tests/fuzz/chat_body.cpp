@@ -1,6 +1,5 @@
-// Chat bodies: what is no request is refused with 400 and a reason, what is one gets its answer, whatever the
-// extensions that are switched on and whatever the profile. The first character of an input says which, when it is a
-// digit.
+// Chat bodies: an invalid request gets 400 and a reason, a valid one gets its reply, for any enabled extensions and any
+// profile. If the first character of an input is a digit, it selects them.
 
 #include <array>
 #include <chrono>
@@ -25,7 +24,7 @@ constexpr auto patience = 20000ms;
 constexpr double seconds = 3;
 constexpr std::int64_t max_n = 8;
 
-/// A gateway and a client's connection to it, which lasts for as long as nothing ends it.
+/// A gateway and a client's connection to it, which lasts until either side ends it.
 class Line {
  public:
   Line(Profile profile, Acceptance acceptance)
@@ -39,7 +38,7 @@ class Line {
                      .journal_limits(64, std::size_t{4} << 20)
                      .verify_on_destruction(false)) {}
 
-  /// Whether the parser takes the body, which it does or says why not.
+  /// Whether the parser accepts the body. Checks that it gives a reason otherwise.
   bool accepts(std::string_view body) const {
     const TimeLimit limit(seconds, "reading a body");
     try {
@@ -79,7 +78,7 @@ class Target {
     const bool valid = line.accepts(input);
     const Response response = line.post(input);
     require_answer(response, false);
-    // A valid request may still ask for what cannot be had: a model that is not there, an impossible schema.
+    // A valid request may still be impossible to answer: an unknown model, an impossible schema.
     if (!valid) require(response.status == 400, "what is no request is answered " + response.raw);
     if (response.status == 200) require(valid, "what is no request is answered");
   }

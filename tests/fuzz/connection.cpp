@@ -1,5 +1,5 @@
-// Bytes on a connection: whatever a client sends, the gateway answers it in HTTP or hangs up, records what it answered,
-// keeps its key to itself and goes on serving others.
+// Bytes on a connection: whatever a client sends, the gateway answers in HTTP or closes the connection, records its
+// response, does not reveal its key, and keeps serving others.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ class Target {
   void attack(std::string_view bytes) {
     gateway_.journal().clear();
     RawConnection connection(gateway_);
-    // What the gateway refuses unread may still be on its way when it hangs up.
+    // Bytes that the gateway refuses unread may still be in transit when it closes the connection.
     connection.send(bytes, patience);
     connection.shutdown_write();
     RawConnection::Received received = connection.receive_all(patience);
@@ -28,7 +28,7 @@ class Target {
   }
 
  private:
-  /// The bytes are one answer for each exchange in the journal, in order, and nothing else.
+  /// Checks that the bytes are one response for each exchange in the journal, in order, and nothing else.
   void require_answers(std::string& bytes) {
     const std::vector<Exchange> exchanges = gateway_.journal().all();
     for (const Exchange& exchange : exchanges) {
@@ -55,7 +55,7 @@ class Target {
     }
   }
 
-  /// A client that was there before gets what it always gets.
+  /// Checks that a client with an older connection is still served.
   void require_service() {
     require(bystander_.send(known_, patience), "another client's connection is gone");
     const Response response = bystander_.receive_response(patience);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What every harness says when something is wrong, and the checks that several share.
+// How every harness reports a finding, and the checks that several share.
 
 #include <time.h>
 
@@ -15,7 +15,7 @@
 
 namespace fuzz {
 
-/// Ends the process: libFuzzer then keeps the input that led here.
+/// Ends the process; libFuzzer then keeps the current input.
 [[noreturn]] inline void found(const std::string& what) {
   std::cerr << "FINDING: " << what << std::endl;
   std::abort();
@@ -25,14 +25,14 @@ inline void require(bool holds, const std::string& otherwise) {
   if (!holds) found(otherwise);
 }
 
-/// Seconds of processor time that this thread has used: real time would blame the input for a busy machine.
+/// The CPU time of this thread in seconds: real time would blame the input for a busy machine.
 inline double thread_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/// Finds work on one input that takes far more than the fraction of a second which the library promises; sanitizers
+/// Reports work on one input that takes far more than the fraction of a second which the library promises; sanitizers
 /// make it several times slower.
 class TimeLimit {
  public:
@@ -50,7 +50,7 @@ class TimeLimit {
   std::string what_;
 };
 
-/// An error body is UTF-8 JSON with the three documented strings.
+/// Checks that an error body is UTF-8 JSON with the three documented strings.
 inline void require_error_body(const std::string& body) {
   using mock_gateway::Json;
   require(mock_gateway::detail::text::is_valid_utf8(body), "an error body is not UTF-8: " + body);
@@ -63,7 +63,7 @@ inline void require_error_body(const std::string& body) {
   }
 }
 
-/// A stream is whole: events of JSON, then [DONE].
+/// Checks that a stream is complete: events of JSON, then [DONE].
 inline void require_whole_stream(const test_support::Response& response) {
   const std::vector<std::string> events = response.events();
   require(!events.empty() && events.back() == "[DONE]", "a stream does not end in [DONE]: " + response.body);
@@ -72,10 +72,10 @@ inline void require_whole_stream(const test_support::Response& response) {
   }
 }
 
-/// What an answer must be whatever the request was.
+/// Checks what holds for every response.
 inline void require_answer(const test_support::Response& response, bool to_head) {
   require(response.complete, "an answer is not whole: " + response.raw);
-  // 501 and 505 are what HTTP says to a transfer coding and a version that are not spoken.
+  // HTTP defines 501 for an unknown transfer coding and 505 for an unknown version.
   const bool blames_the_gateway = response.status >= 500 && response.status != 501 && response.status != 505;
   require(response.status >= 100 && !blames_the_gateway, "the gateway takes the blame: " + response.raw);
   if (to_head || response.status < 200) return;

@@ -1,6 +1,6 @@
-// The reader of JSON: it takes what nlohmann's parser takes, and makes the same of it, with comments and without; and
-// the place of each value holds that value's text. An input that begins with "c" may have comments; the rest of it is
-// the text.
+// The JSON reader: it accepts the same texts as nlohmann's parser, with the same result, with and without comments; and
+// the place of each value contains that value's text. An input that starts with "c" may have comments; the rest is the
+// text.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ using namespace mock_gateway;
 
 constexpr double seconds = 3;
 
-/// Nothing for a text that is refused, whose error must then be fit to be sent.
+/// Returns nothing for a rejected text, after checking that its error can be sent.
 std::optional<Json> read(std::string_view text, const detail::JsonReadOptions& options) {
   const TimeLimit limit(seconds, "reading JSON");
   try {
@@ -40,7 +40,7 @@ std::size_t count_values(const Json& value) {
   return count;
 }
 
-/// Equal in types and digits, not only as == has it.
+/// Equal in types and digits, which is stricter than ==.
 bool identical(const Json& left, const Json& right) {
   return left.type() == right.type() && left.dump() == right.dump();
 }
@@ -80,7 +80,7 @@ void attack(std::string_view text, bool comments) {
   require(!limited || limited == any, "the limit of depth changes what is read");
   if (limited) require_places(text, *limited, comments);
 
-  // nlohmann's parser takes a NUL byte for the end, and any bytes in a comment.
+  // nlohmann's parser stops at a NUL byte, and accepts any bytes in a comment.
   if (text.find('\0') != std::string_view::npos) {
     require(comments || !any, "a NUL byte is taken");
     return;

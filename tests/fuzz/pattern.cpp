@@ -1,6 +1,6 @@
-// Patterns, of schemas and of matches_regex: each is refused with a reason or read; then it is searched for in a text,
-// a text is made that matches it, and short plain ones say the same as std::regex. The first line of an input is the
-// pattern, the rest the text.
+// Patterns of schemas and of matches_regex: each is rejected with a reason or parsed. A parsed pattern is searched in a
+// text, a matching text is generated, and short plain patterns are compared with std::regex. The first line of an input
+// is the pattern, the rest the text.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace schema = detail::schema;
 
 constexpr double seconds = 5;
 
-/// Whether the pattern occurs in the text; nothing when that takes too much work.
+/// Whether the pattern occurs in the text; empty if the search takes too much work.
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view subject) {
   const TimeLimit limit(seconds, "searching for a pattern");
   try {
@@ -46,15 +46,14 @@ void require_a_text_that_matches(const schema::Pattern& pattern) {
   }
 }
 
-/// Whether std::regex, which goes back and forth, searches in no time: repeated groups within one another take it
-/// hours.
+/// Whether std::regex, which backtracks, searches fast: nested repetitions would take it hours.
 bool is_cheap(const std::string& pattern, std::string_view subject) {
   const bool repeats_group = pattern.find(")*") != std::string::npos || pattern.find(")+") != std::string::npos;
   const auto repeats = std::count_if(pattern.begin(), pattern.end(), [](char c) { return c == '*' || c == '+'; });
   return pattern.size() <= 14 && (repeats_group ? repeats <= 2 && subject.size() <= 4 : subject.size() <= 8);
 }
 
-/// What both engines mean alike.
+/// Whether both engines interpret the pattern alike.
 bool is_plain(const std::string& pattern, std::string_view subject) {
   return is_cheap(pattern, subject) && pattern.find_first_not_of("abc01()[]-|*+?.^$") == std::string::npos &&
          subject.find_first_not_of("abc01-") == std::string::npos && pattern.find("(?") == std::string::npos &&
@@ -94,7 +93,7 @@ void attack(std::string_view input) {
       require(std::regex_search(subject.begin(), subject.end(), standard) == *occurs,
               "std::regex says something else: " + source);
     } catch (const std::regex_error&) {
-      // It knows fewer patterns, and gives up earlier.
+      // It supports fewer patterns, and gives up earlier.
     }
   }
 }

@@ -2,10 +2,10 @@
 //
 //   random_clients [--seconds N] [--operations N] [--seed N]
 //
-// One thread scripts, changes keys, asks for verdicts, refuses connections, moves the clock and stops; others send
-// valid, broken, half-sent and pipelined requests, and leave when they like. Gateway follows upon gateway until the
-// time or the operations are used up. Nothing may crash, race, or take more than seconds to stop. The seed repeats what
-// each thread does, though not how they interleave.
+// One thread scripts replies, changes keys, requests verdicts, refuses connections, moves the clock and stops the
+// gateway. Others send valid, broken, half-sent and pipelined requests, and leave at any time. New gateways follow
+// until the time or the operations are used up. Nothing may crash, race, or take more than seconds to stop. The seed
+// repeats the actions of each thread, but not how threads interleave.
 
 #include <atomic>
 #include <chrono>
@@ -36,10 +36,10 @@ using fuzz::require;
 using test_support::RawConnection;
 
 constexpr int clients = 6;
-constexpr auto time_to_stop = 10s;  // the sanitizer and a busy machine make 50 ms long
+constexpr auto time_to_stop = 10s;  // sanitizers and busy machines exceed 50 ms by far
 constexpr auto time_of_a_step = 60s;
 
-/// Ends the program when nothing was done for too long: a hang must not look like a long run.
+/// Ends the program if nothing happens for too long, so that a hang does not look like a long run.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { watch(); }) {}
@@ -75,7 +75,7 @@ std::string word(Random& random) {
   return words[random.below(std::size(words))];
 }
 
-/// The bytes that a client sends: mostly requests, in every state of disrepair.
+/// The bytes of a client: mostly requests, damaged in various ways.
 std::string request(const test_support::Http& http, const std::string& secret, Random& random) {
   const test_support::Http sender = random.below(6) == 0 ? http.with_key(secret) : http;
   const std::string target = random.below(20) == 0 ? "/v1/nothing" : test_support::chat_path;
@@ -95,7 +95,7 @@ std::string request(const test_support::Http& http, const std::string& secret, R
   return bytes;
 }
 
-/// A client that connects, sends, reads or not, and leaves, again and again.
+/// A client that repeatedly connects, sends, reads or not, and leaves.
 void misbehave(const Gateway& gateway, const std::string& secret, Random random, const std::atomic<bool>& over,
                std::atomic<std::size_t>& requests) {
   const test_support::Http http(gateway);
@@ -128,14 +128,14 @@ void misbehave(const Gateway& gateway, const std::string& secret, Random random,
         break;
       default: try { lasts = connection->receive_response(100ms).complete && lasts;
         } catch (const std::runtime_error&) {
-          lasts = false;  // a fault sends what is no HTTP
+          lasts = false;  // a fault sends bytes that are not HTTP
         }
     }
     if (!lasts) connection.reset();
   }
 }
 
-/// What the tester's own thread does to one gateway.
+/// The actions of the tester's thread on one gateway.
 class Tester {
  public:
   Tester(Gateway& gateway, std::optional<ManualClock> clock, std::string key_id, Random& random)
@@ -234,7 +234,7 @@ class Tester {
     words_ += out.str().size();
   }
 
-  /// Verdicts wait for a second while clients keep the gateway busy: they are asked for rarely.
+  /// Verdicts wait for a second while clients keep the gateway busy, so they are rare.
   void judge() {
     switch (random_.below(16)) {
       case 0: say(gateway_.review()); break;
@@ -268,7 +268,7 @@ class Tester {
       try {
         clock_->advance_to_next_event();
       } catch (const GatewayError&) {
-        // Who waited has left meanwhile.
+        // The waiting client has left meanwhile.
       }
     }
   }
@@ -282,7 +282,7 @@ class Tester {
   std::size_t words_ = 0;
 };
 
-/// One gateway, from its start to its stop, with its clients. Returns the number of requests.
+/// Runs one gateway with its clients, from start to stop. Returns the number of requests.
 std::size_t live(Random& random, const std::function<bool()>& enough, Watchdog& watchdog, std::size_t& operations) {
   std::optional<ManualClock> manual;
   Options options =
@@ -333,7 +333,7 @@ int main(int argc, char** argv) {
     if (name == "--operations") most = std::stoull(argv[i + 1]);
     if (name == "--seed") seed = std::stoull(argv[i + 1]);
   }
-  std::cout << "seed " << seed << std::endl;  // before a crash can keep it
+  std::cout << "seed " << seed << std::endl;  // flushed before a crash can lose it
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   mock_gateway::detail::Random random(seed);
   random_clients::Watchdog watchdog;

@@ -1,9 +1,9 @@
-// Mounts random replies for reply_plans.py, which asks for them and judges what comes.
+// Mounts random replies for reply_plans.py, which requests and judges them.
 //
 //   reply_plans SEED
 //
-// Each line of the input is the number of a plan and "whole" or "broken". The answer is a line of JSON: where to ask,
-// what, and what must come. A plan is the same one for the same seed and number, with its fault or without.
+// Each line of the input is the number of a plan and "whole" or "broken". The response is a line of JSON: the address,
+// the request, and the expected reply. The same seed and number give the same plan, with its fault or without.
 
 #include <cstdint>
 #include <iostream>

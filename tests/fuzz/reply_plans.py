@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Asks for random replies and reads them with h11, a strict parser of HTTP.
+"""Requests random replies and parses them with h11, a strict HTTP parser.
 
     reply_plans.py PROGRAM [--seconds N] [--seed N] [--first PLAN] [--plans N]
 
-PROGRAM is reply_plans. Of each plan the whole reply must parse, and hold what the script says; the broken one must be
-the same up to the place where the plan breaks it, and then be what its effect says. Prints the seed, the number of
-replies and the findings. Exit status: 0 nothing was found, 1 something was.
+PROGRAM is reply_plans. For each plan, the whole reply must parse and contain what the script says. The broken reply
+must be equal up to the place of the fault, and then have the effect of the fault. Prints the seed, the number of
+replies and the findings. Exit status: 0 no finding, 1 a finding.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import zlib
 
 import h11
 
-PATIENCE = 20  # seconds of real time for one reply
+PATIENCE = 20  # the timeout of a reply in seconds of real time
 CREATED = re.compile(rb'"created":\d+')
 
 
@@ -34,14 +34,14 @@ def require(holds, otherwise):
 
 
 class Answer:
-    """What came on a connection: h11's events, and how it ended."""
+    """The bytes on a connection: h11's events, and how the connection ended."""
 
     def __init__(self, told):
         self.status = None
         self.headers = []
         self.body = b""
         self.complete = False
-        self.violation = None  # h11's, the end of the connection included
+        self.violation = None  # reported by h11, including at the end of the connection
         self.raw = b""
         self.end = "open"
         request = dict(told["request"])
@@ -97,14 +97,14 @@ class Answer:
         return values[0] if values else None
 
     def text(self):
-        """The body as the client's parser sees it, gzip taken off, as far as it came."""
+        """The body as the client's parser sees it, decompressed, as far as it arrived."""
         if self.header("Content-Encoding") == b"gzip":
             return zlib.decompressobj(wbits=31).decompress(self.body)
         return self.body
 
 
 def blocks(body, dialect):
-    """Where the events of a whole stream begin and end, with their data: [(begin, end, data)]."""
+    """The positions and the data of a whole stream's events: [(begin, end, data)]."""
     line_end = dialect["line_end"].encode()
     position = 3 if dialect["byte_order_mark"] else 0
     found = []
@@ -137,7 +137,7 @@ def is_token(data):
 
 
 def joined(events):
-    """The choices of a stream as messages of a plain reply."""
+    """The choices of a stream, converted to messages of a plain reply."""
     messages = {}
     for event in events:
         for choice in event["choices"]:
@@ -184,16 +184,16 @@ def is_streamed(told):
 
 
 def stream_data(body, told):
-    """The data of the events that a client gets, [DONE] and what the dialect puts after it taken off and checked."""
+    """Returns the data of a client's events. Checks and removes [DONE] and what the dialect sends after it."""
     dialect = told["dialect"]
-    events = [data.replace(b"\n", b"") for _, _, data in blocks(body, dialect)]  # JSON in several lines or in one
+    events = [data.replace(b"\n", b"") for _, _, data in blocks(body, dialect)]  # JSON in one or several lines
     tail = ([b"[DONE]"] if dialect["done"] else []) + ([dialect["after_done"].encode()] if dialect["after_done"] else [])
     require(events[len(events) - len(tail) :] == tail, "the stream ends in %r" % events[-2:])
     return events[: len(events) - len(tail)]
 
 
 def check_content(answer, told):
-    """That a whole reply holds what the script says."""
+    """Checks that a whole reply contains what the script says."""
     require(answer.violation is None, "h11: %s" % answer.violation)
     require(answer.complete, "the reply is not whole")
     require(answer.trailing == b"", "after the reply came %r" % answer.trailing)
@@ -218,7 +218,7 @@ def check_content(answer, told):
 
 
 def cut(body, told):
-    """How many bytes of a whole body precede the place of the fault; None: the reply never comes there."""
+    """How many bytes of a whole body precede the place of the fault; None if the reply does not reach it."""
     fault, streamed = told["fault"], is_streamed(told)
     place, count = fault["place"], fault["count"]
     if place in ("before_headers", "after_headers"):
@@ -253,13 +253,13 @@ def ends_before(events, index, told):
 
 
 def same(got, wanted):
-    """Whether bytes are the same but for the time of their making."""
+    """Whether bytes are equal except for their creation time."""
     if len(got) != len(wanted):
         return False
     mask = bytearray(len(wanted))
     for match in CREATED.finditer(wanted):
         mask[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-    # A cut inside the number leaves it unfinished.
+    # A cut inside the number truncates it.
     tail = re.search(rb'"created":\d*$', wanted)
     if tail:
         mask[tail.start() :] = b"\1" * (len(mask) - tail.start())
@@ -267,7 +267,8 @@ def same(got, wanted):
 
 
 def check_broken(whole, answer, told):
-    """That a broken reply is the whole one up to the place of its fault, and then what its effect says."""
+    """Checks that a broken reply equals the whole one up to the place of its fault, and then shows the fault's
+    effect."""
     fault = told["fault"]
     effect = fault["effect"]
     body = whole.text()
@@ -293,7 +294,7 @@ def check_broken(whole, answer, told):
         require(answer.status == whole.status, "the status is %s" % answer.status)
         got = answer.text()
         if effect == "garbage" and not is_streamed(told):
-            got = got[:place]  # it stands where the rest of the Content-Length belongs
+            got = got[:place]  # the garbage takes the place of the rest of the Content-Length
         require(same(got, body[:place]), "%d bytes of the body came, not %d: %r" % (len(got), place, got[-100:]))
         is_whole = not is_streamed(told) and (place == len(body) or (effect == "garbage" and answer.complete))
         require(answer.complete == is_whole, "whole: %s" % answer.complete)
@@ -320,7 +321,7 @@ def check_events(body, place, answer, told):
 
 
 class Plans:
-    """The program that mounts them."""
+    """The program that mounts the replies."""
 
     def __init__(self, program, seed):
         self.process = subprocess.Popen([program, str(seed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

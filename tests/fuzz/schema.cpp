@@ -1,5 +1,5 @@
-// JSON Schemas: what is not supported is refused with a reason; of the others an instance is made that the library's
-// own checker accepts, the same one each time, and the gateway sends it. Each in bounded time.
+// JSON Schemas: an unsupported schema is rejected with a reason. For the others, the library generates an instance that
+// its own checker accepts, always the same one, and the gateway sends it. Each within a time limit.
 
 #include <chrono>
 #include <cstddef>
@@ -59,7 +59,7 @@ class Target {
     }
   }
 
-  /// The gateway's own way from a schema to an answer. Its random numbers are others, and so may be its luck.
+  /// Uses the gateway's own path from a schema to a reply. Its random numbers differ, and so may the instance.
   void ask(const Json& schema) {
     const Json format{{"type", "json_schema"}, {"json_schema", {{"name", "fuzz"}, {"schema", schema}}}};
     require(connection_.send(http_.format_chat({{"response_format", format}}), patience), "the connection is gone");

@@ -1,5 +1,5 @@
-// Script documents: each text is refused with problems that have a place and a message fit to be printed, the same ones
-// the second time, or it is read, and then a gateway takes it, and takes it away again.
+// Script documents: each text is rejected with problems that have a place and a printable message, the same ones the
+// second time, or it is read. Then a gateway mounts it and removes it again.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +40,7 @@ void require_printable(const Problems& problems) {
   }
 }
 
-/// What the values of a text have for problems, with their places.
+/// The problems of a text's values, with their places.
 Problems read_values(const detail::ScriptSource& source, const Json& document) {
   Problems problems;
   std::map<std::string, Gate> gates;
@@ -100,7 +100,7 @@ class Target {
       ScriptDocument::from_json({{"mock_gateway", 1}}).replace(*gateway_, loaded);
       require(loaded.stubs().empty(), "a stub stays");
     } catch (const ScriptError& error) {
-      // Which keys there are only a gateway knows.
+      // Only a gateway knows which keys exist.
       for (const ScriptProblem& problem : error.problems())
         require(document.contains("keys") || problem.message.rfind("the gateway has no key ", 0) == 0,
                 "a script that was read cannot be mounted: " + problem.to_string());

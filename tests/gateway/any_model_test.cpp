@@ -1,5 +1,5 @@
-// A gateway that serves any model: what its list of models has, what the review notes, what a reset forgets; the 404 of
-// one that serves some.
+// A gateway that serves any model: its list of models, the review's notes, its reset; and the 404 of a gateway that
+// serves some models.
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Many clients at once, while stubs come and go.
+// Many parallel clients while stubs are mounted and removed.
 
 #include <atomic>
 #include <chrono>
@@ -37,7 +37,7 @@ TEST_CASE("100 stubs answer 64 clients exactly, while other stubs are mounted an
   std::atomic<bool> finished{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
-  // These match nothing that is asked, and the one that matches everything is older than all others by priority.
+  // These match none of the requests, and the stub that matches everything has a lower priority.
   for (int changer = 0; changer < 2; ++changer) {
     threads.emplace_back([&] {
       while (!finished) {

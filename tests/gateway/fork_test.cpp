@@ -1,5 +1,5 @@
-// Processes that are forked from one that has a gateway: they have a copy of the object and of its descriptors, and
-// none of its threads. They end, change nothing, and keep nothing of the gateway open.
+// Child processes forked from a process with a gateway: they have copies of the object and its descriptors, but none of
+// its threads. Their end changes nothing and leaves nothing of the gateway open.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -32,15 +32,15 @@ using test_support::RawConnection;
 /// Whether this is a forked process.
 bool is_child = false;
 
-/// A forked process that runs `code`, which ends it or returns its exit status.
+/// A child process that runs `code`, which ends it or returns its exit status.
 class Child {
  public:
   explicit Child(const std::function<int()>& code) {
-    std::cout.flush();  // or both processes would
+    std::cout.flush();  // otherwise both processes would print it
     process_ = ::fork();
     if (process_ != 0) return;
     is_child = true;
-    for (const int fatal : {SIGABRT, SIGSEGV}) ::signal(fatal, SIG_DFL);  // the test framework would report it
+    for (const int fatal : {SIGABRT, SIGSEGV}) ::signal(fatal, SIG_DFL);  // the test framework would report the signal
     ::_exit(code());
   }
   ~Child() {
@@ -64,7 +64,7 @@ class Child {
   pid_t process_ = -1;
 };
 
-/// A forked process that does nothing until it is killed.
+/// A child process that does nothing until it is killed.
 int wait_to_be_killed() {
   for (;;) ::pause();
 }
@@ -90,8 +90,9 @@ std::string message_of(const std::function<void()>& code) {
 }  // namespace fork_test
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
-/// Asked by the leak sanitizer (sanitizer/lsan_interface.h) when a process exits. What only the threads held that a
-/// child lacks would count as leaked there. clang does not define the macro; without a sanitizer nobody asks.
+/// The leak sanitizer calls this when a process exits (sanitizer/lsan_interface.h). In a child, memory that only the
+/// missing threads referenced would count as leaked. clang does not define the macro; without a sanitizer nothing calls
+/// this.
 extern "C" int __lsan_is_turned_off() { return fork_test::is_child; }
 #endif
 
@@ -171,7 +172,7 @@ TEST_CASE("a child knows the inherited gateway's addresses, and is told that it 
     for (std::size_t i = 0; i < questions.size(); ++i)
       if (message_of(questions[i]).find("was made by another process") == std::string::npos)
         return static_cast<int>(i) + 1;
-    // A child is often the client.
+    // The child is often the client.
     if (gateway.base_url() != gateway.root_url() + "/v1" || gateway.host() != "127.0.0.1") return 20;
     return Http(gateway).chat().status == 200 ? 0 : 21;
   });

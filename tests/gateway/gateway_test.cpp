@@ -1,4 +1,4 @@
-// Starting, addressing and ending gateways; options.
+// Start, address and end of gateways; options.
 
 #include <doctest/doctest.h>
 
@@ -116,7 +116,7 @@ TEST_CASE("options that cannot be are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("")}; }), "id must not be empty"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("a secret")}; }), "visible ASCII without spaces"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("")}; }), "not empty"));
-  // Neither could be sent as JSON, nor named by a request.
+  // Invalid UTF-8 cannot be sent as JSON, nor named by a request.
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("\xff")}; }), "model's id is sent as JSON"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("a", "b\xff")}; }), "model's owner is sent as JSON"));
   const auto with_key = [](const KeyOptions& key) { Gateway gateway{Options{}.key("a", key)}; };
@@ -273,7 +273,7 @@ TEST_CASE("stop waits for a tester's own function that blocks") {
     gateway.reset();
     return returned.load();
   });
-  CHECK(connection.receive_all().end == End::fin);  // the connection ends at once, the function has not returned
+  CHECK(connection.receive_all().end == End::fin);  // the connection ends at once, before the function returns
   CHECK_FALSE(returned);
   release.set_value();
   CHECK(stopping.get());

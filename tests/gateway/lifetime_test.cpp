@@ -1,5 +1,5 @@
-// A gateway as an object of the program: moved from, destroyed where it must not be, and what it leaves alone of the
-// process that it lives in.
+// A gateway as a C++ object: moved-from gateways, destruction in forbidden places, and the process state that it leaves
+// unchanged.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// --- Moved from ------------------------------------------------------------------------------------------------------
+// --- Moved-from gateways ---------------------------------------------------------------------------------------------
 
 TEST_CASE("every function of a Gateway that was moved from says so") {
   Gateway gateway;
@@ -92,16 +92,16 @@ TEST_CASE("a Gateway that was moved from may be destroyed, moved again and assig
   CHECK(Http(gateway).chat().status == 200);
 }
 
-// --- Destroyed by itself ---------------------------------------------------------------------------------------------
+// --- Destroyed by its own function -----------------------------------------------------------------------------------
 
-/// What a process that runs `code` says on stderr, and how it ends: "exit 0", "signal 6".
+/// Runs `code` in a child process. Returns its stderr and how it ended: "exit 0", "signal 6".
 std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
   int errors[2];
   REQUIRE(::pipe(errors) == 0);
   std::cout.flush();
   const pid_t process = ::fork();
   if (process == 0) {
-    ::signal(SIGABRT, SIG_DFL);  // the test framework would report it
+    ::signal(SIGABRT, SIG_DFL);  // the test framework would report the signal
     ::dup2(errors[1], STDERR_FILENO);
     ::close(errors[0]);
     ::alarm(30);
@@ -166,8 +166,8 @@ void accept_connections(Gateway& gateway) { gateway.accept_connections(); }
 void refuse_connections(Gateway& gateway) { gateway.refuse_connections(); }
 void reset(Gateway& gateway) { gateway.reset(); }
 
-/// Stops the gateway on another thread, lets the function of the test go on once that has begun, and waits for its end.
-/// `open` is a connection, which the stop ends before it waits for functions.
+/// Stops the gateway on another thread, lets the function of the test continue once stopping has begun, and waits for
+/// the end. `open` is a connection, which stop() closes before it waits for functions.
 void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& go_on) {
   ::alarm(10);
   std::thread stop([&] { gateway.stop(); });
@@ -202,7 +202,7 @@ TEST_CASE("a function that opens or closes the port, or resets, does not block t
   }
 }
 
-// This sanitizer opens pipes to look at memory, and takes a process without descriptors for one with bad pointers.
+// This sanitizer opens pipes to check memory, and reports bad pointers if the process has no free descriptors.
 #if defined(__has_feature)
 #if __has_feature(undefined_behavior_sanitizer)
 #define NEEDS_DESCRIPTORS true
@@ -227,7 +227,7 @@ TEST_CASE("nor does it on the thread that accepts connections, and turns one awa
       RawConnection open(*gateway);
       open.send(Http(*gateway).format_chat());
       if (open.receive_response().status != 200) ::_exit(1);
-      // The next client has the last descriptor.
+      // The next client gets the last descriptor.
       const int next = ::dup(0);
       ::close(next);
       const rlimit limits{static_cast<rlim_t>(next + 1), static_cast<rlim_t>(next + 1)};
@@ -247,7 +247,7 @@ TEST_CASE("nor does it on the thread that accepts connections, and turns one awa
 std::atomic<int> pipe_signals{0};
 void count_pipe_signal(int) { ++pipe_signals; }
 
-/// What the process does on SIGPIPE, for as long as this lives.
+/// Sets the process's action on SIGPIPE until it is destroyed.
 class OnSigpipe {
  public:
   explicit OnSigpipe(void (*handler)(int)) {

@@ -1,4 +1,4 @@
-// What a value or handle is that was moved from: what it was made, as newly made, or refused. It never ends the
+// Moved-from values and handles: they keep their value, equal a new value, or refuse operations. They never end the
 // program.
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using test_support::Http;
 using test_support::RawConnection;
 
-/// What an operation gives, or why it is refused.
+/// The result of an operation, or the reason why it is refused.
 std::string outcome(const std::function<std::string()>& operation) {
   try {
     return operation();
@@ -32,8 +32,8 @@ std::string outcome(const std::function<std::string()>& operation) {
   }
 }
 
-/// Moves from a value by construction and by assignment, and shows what is left of it. What it was moved to does what
-/// it did, and it can be given a value again.
+/// Moves from a value by construction and by assignment. Returns the results of using the moved-from value. Checks that
+/// the target behaves like the original, and that the source can be assigned again.
 template <class T, class Use>
 std::vector<std::string> left_of(const T& made, const Use& use) {
   const auto shown = [&use](const T& value) { return outcome([&] { return use(value); }); };
@@ -43,7 +43,7 @@ std::vector<std::string> left_of(const T& made, const Use& use) {
   T source = made;
   T target = std::move(source);
   CHECK(shown(target) == before);
-  left.push_back(shown(source));  // NOLINT: what was moved from is what this is about
+  left.push_back(shown(source));  // NOLINT: tests the moved-from object
   T copy_of_source = source;
   left.push_back(shown(copy_of_source));
   source = made;
@@ -57,7 +57,7 @@ std::vector<std::string> left_of(const T& made, const Use& use) {
   return left;
 }
 
-/// It is what it was.
+/// Checks that a moved-from value keeps its value.
 template <class T, class Use>
 void stays(const char* name, const T& made, const Use& use) {
   CAPTURE(name);
@@ -65,7 +65,7 @@ void stays(const char* name, const T& made, const Use& use) {
   for (const std::string& left : left_of(made, use)) CHECK(left == before);
 }
 
-/// It is as newly made.
+/// Checks that a moved-from value equals a new one.
 template <class T, class Use>
 void starts_anew(const char* name, const T& made, const Use& use) {
   CAPTURE(name);
@@ -73,7 +73,7 @@ void starts_anew(const char* name, const T& made, const Use& use) {
   for (const std::string& left : left_of(made, use)) CHECK(left == use(T()));
 }
 
-/// It is refused, by name.
+/// Checks that a moved-from value refuses its operations, with its name in the message.
 template <class T, class Use>
 void is_refused(const char* name, const T& made, const Use& use) {
   CAPTURE(name);
@@ -82,7 +82,7 @@ void is_refused(const char* name, const T& made, const Use& use) {
                       " was moved from, so that nothing is left in it; copy it where it is used a second time");
 }
 
-/// The bytes of the answer that a reply becomes, without their time.
+/// The bytes of a reply without their time.
 std::string answered(const Reply& reply) {
   Gateway gateway(Options().verify_on_destruction(false));
   gateway.chat().reply(reply);
@@ -93,16 +93,16 @@ std::string answered(const Reply& reply) {
   return body;
 }
 
-/// A client that lives with whatever comes.
+/// Sends requests and accepts any response.
 void ask_anything(const Gateway& gateway) {
   try {
     Http(gateway).stream();
-  } catch (const std::exception&) {  // a reply that broke
+  } catch (const std::exception&) {  // a broken reply
   }
 }
 
 std::string served(const Options& options) {
-  Gateway gateway(options.clock(ManualClock()).verify_on_destruction(false));  // the list has its time in it
+  Gateway gateway(options.clock(ManualClock()).verify_on_destruction(false));  // the list of models contains the time
   return Http(gateway).get("/v1/models").body;
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("settings with one value inside are refused, or as newly made, when th
   is_refused("Reply", Reply("Hello.").header("X-One", "1"), answered);
   is_refused("Reply", chunks({{{"choices", Json::array()}}}), answered);
   is_refused("Reply", Reply(rate_limited(1s)), answered);
-  // Each way in which a reply is used.
+  // Each way to use a reply.
   const std::pair<const char*, std::function<void(const Reply&)>> uses[] = {
       {"text", [](const Reply& reply) { static_cast<void>(reply.text("more")); }},
       {"finish_reason", [](const Reply& reply) { static_cast<void>(reply.finish_reason("stop")); }},
@@ -294,7 +294,7 @@ TEST_CASE("a result that was moved from is as true or false as it was") {
   stays("Review", gateway.review(), shown);
   Review review = gateway.review();
   CHECK(std::move(review).findings().size() == 1);
-  CHECK_FALSE(review);  // NOLINT: what was moved from is what this is about
+  CHECK_FALSE(review);  // NOLINT: tests the moved-from object
 }
 
 TEST_CASE("an iterator of a sweep that was moved from is at the end") {
@@ -351,7 +351,7 @@ TEST_CASE("a handle that was moved from is a handle to the same") {
 
   ScopedStub scoped = gateway.chat().reply("For now.").scoped();
   const ScopedStub taken = std::move(scoped);
-  CHECK(scoped.calls() == 0);  // NOLINT: what was moved from is what this is about
+  CHECK(scoped.calls() == 0);  // NOLINT: tests the moved-from object
   CHECK(http.ask("Hi") == "For now.");
 }
 

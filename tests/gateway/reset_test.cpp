@@ -1,4 +1,4 @@
-// What is left after a reset, a clear, and the change of a key or a script: nothing that the next test could see.
+// State after a reset, a clear, or the change of a key or a script: the next test sees nothing of the previous one.
 
 #include <doctest/doctest.h>
 
@@ -96,7 +96,7 @@ TEST_CASE("a wait for exchanges counts from the last clear, however many there w
   CHECK(gateway.journal().wait_for(2, 0s).message() == "1 of 2 exchanges were recorded");
 }
 
-// --- What verify() and the destructor tell ---------------------------------------------------------------------------
+// --- Reports of verify() and the destructor --------------------------------------------------------------------------
 
 TEST_CASE("problems that were too many to be kept are forgotten by a reset, and so is their number") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -116,7 +116,7 @@ TEST_CASE("problems that were too many to be kept are forgotten by a reset, and 
   CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
 }
 
-/// What the destructor of a gateway reports, in place of the adapter of this program.
+/// The report of a gateway's destructor, captured instead of going to this program's adapter.
 std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
   static std::string reported;
   reported.clear();
@@ -212,7 +212,7 @@ TEST_CASE("a request that is choosing its stub at a reset is not answered by a s
   CHECK(late.get().body.find("of the test before") == std::string::npos);
 }
 
-// --- What follows from how often a request came ----------------------------------------------------------------------
+// --- Effects of repeated requests ------------------------------------------------------------------------------------
 
 TEST_CASE("after a reset the same requests are answered as at first, and twice the same is told apart") {
   const ManualClock clock;
@@ -235,7 +235,7 @@ TEST_CASE("after a reset the same requests are answered as at first, and twice t
 }
 
 TEST_CASE("after a reset requests beyond those that are counted exactly are answered as at first, too") {
-  // So many different requests have counters of their own; those behind them share some.
+  // This many different requests have their own counters; further ones share counters.
   constexpr std::uint64_t exact = 65'536;
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};

@@ -1,4 +1,4 @@
-// Many connections at once, and what a client is told where the system allows no more of them.
+// Many parallel connections, and the response to a client when the system allows no more.
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ using test_support::sanitized;
 
 const Json stalled_stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}};
 
-/// The lowest descriptor that is free.
+/// The lowest free descriptor.
 int next_descriptor() {
   const int descriptor = ::dup(0);
   ::close(descriptor);
@@ -42,26 +42,26 @@ void limit(decltype(RLIMIT_NOFILE) resource, rlim_t most) {
   if (::setrlimit(resource, &limits) != 0) std::cerr << "setrlimit failed\n";
 }
 
-/// Leaves this process room for so many descriptors more.
+/// Limits this process to this many further descriptors.
 void leave_descriptors(int count) { limit(RLIMIT_NOFILE, static_cast<rlim_t>(next_descriptor() + count)); }
 
-/// From now on the system gives this process no thread. Root must become somebody else, whom limits concern.
+/// Makes the system refuse further threads to this process. Root must switch to another user, to whom limits apply.
 void leave_no_thread() {
   if (::geteuid() == 0 && ::setuid(54321) != 0) std::cerr << "setuid failed\n";
   limit(RLIMIT_NPROC, 1);
 }
 
-/// A gateway in a process of its own, so that limits concern nobody else.
+/// A gateway in a separate process, so that limits affect only the gateway.
 class GatewayProcess {
  public:
-  /// `before` and `after` the gateway's start, in its process.
+  /// `before` and `after` run before and after the gateway's start, in its process.
   explicit GatewayProcess(
       const std::function<void()>& before, const std::function<void(Gateway&)>& after = [](Gateway&) {}) {
     int control[2];
     int addresses[2];
     int errors[2];
     REQUIRE((::pipe(control) == 0 && ::pipe(addresses) == 0 && ::pipe(errors) == 0));
-    std::cout.flush();  // or both processes would
+    std::cout.flush();  // otherwise both processes would print it
     process_ = ::fork();
     if (process_ == 0) {
       ::close(control[1]);
@@ -83,11 +83,11 @@ class GatewayProcess {
   GatewayProcess(const GatewayProcess&) = delete;
   GatewayProcess& operator=(const GatewayProcess&) = delete;
 
-  /// Whether the gateway could be made.
+  /// Whether the gateway started.
   bool serves() const { return port_ != 0; }
   Http http() const { return {"127.0.0.1", port_, key_}; }
   RawConnection connect() const { return {"127.0.0.1", port_}; }
-  /// The status of a new connection's answer to a stream that stalls after its first event.
+  /// Requests a stream that stalls after its first event, on a new connection. Returns the status.
   int begin_stream(std::vector<RawConnection>& connections) const {
     connections.push_back(connect());
     connections.back().send(http().format_chat(stalled_stream));
@@ -95,7 +95,7 @@ class GatewayProcess {
     return head.size() < 12 ? 0 : std::atoi(head.c_str() + 9);
   }
 
-  /// Ends it; what it has written to stderr.
+  /// Ends the process and returns its stderr.
   std::string end() {
     if (process_ < 0) return {};
     ::close(control_);
@@ -200,20 +200,20 @@ TEST_CASE("a connection that there is no descriptor for is answered 503 until on
   while (streams.size() < 60 && (status = gateway.begin_stream(streams)) == 200) {
   }
   CHECK(status == 503);
-  CHECK(streams.size() > 14);  // a few are those of the threads that wait
+  CHECK(streams.size() > 14);  // worker threads use a few descriptors
   streams.pop_back();
 
   for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "(ulimit -n)");
   check_turned_away(gateway.http().request("GET", "/v1/models"), "no descriptor left");
-  // Those that were there before go on, and what they leave is used again.
+  // Existing connections continue, and descriptors that they free are reused.
   CHECK(streams.front().receive_until("\n\n").found);
   streams.erase(streams.begin(), streams.begin() + 3);
   CHECK(eventually([&] { return gateway.http().chat().status == 200; }));
-  // Whoever was turned away has left nothing: as many have room as before.
+  // Rejected clients leave no descriptors behind: the capacity is the same as before.
   for (int i = 0; i < 40; ++i) gateway.http().chat();
   std::vector<RawConnection> again = std::move(streams);
   const std::size_t before = again.size() + 3;
-  // On a busy machine what was turned away is closed a moment later.
+  // On a busy machine rejected connections close a moment later.
   CHECK(eventually([&] {
     if (gateway.begin_stream(again) != 200) again.pop_back();
     return again.size() == before;
@@ -290,7 +290,7 @@ TEST_CASE("where the system gives no thread, what is in one goes on, and who is 
                              char byte = 0;
                              return ::read(release[0], &byte, 1) == 1 ? text("late") : text("not released");
                            });
-                           // From now on somebody waits for clients.
+                           // This request starts the thread that waits for clients.
                            if (Http(made).request("GET", "/v1/models").status != 200) std::cerr << "not served\n";
                            leave_no_thread();
                          });

@@ -1,5 +1,5 @@
-// The second of something: of header fields, keys, secrets, faults, conditions, states, holds, permits, and of requests
-// on a connection. Whoever looks at the first alone is told here.
+// The second of something: header fields, keys, secrets, faults, conditions, states, holds, permits, requests on a
+// connection. Code that handles only the first fails these tests.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ using test_support::RawConnection;
 using test_support::Response;
 using Kind = Problem::Kind;
 
-// --- Of a request ----------------------------------------------------------------------------------------------------
+// --- In a request ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a test is told by any of several header fields of one name") {
   Gateway gateway;
@@ -67,7 +67,7 @@ TEST_CASE("a key is masked in every place of a body, a target and a header secti
   CHECK(exchange.chat().body["user"] == "sk-***, sk-***, sk-***, sk-***");
 }
 
-// --- Of keys and failures --------------------------------------------------------------------------------------------
+// --- Keys and failures -----------------------------------------------------------------------------------------------
 
 TEST_CASE("keys of one description are one scope, whichever of them a stub names") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -126,7 +126,7 @@ TEST_CASE("once a window is over, all of its requests remain, also to a request 
   CHECK(http.chat().header(remaining) == "2");
 }
 
-// --- Of a script -----------------------------------------------------------------------------------------------------
+// --- In a script -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a stub waits for all of its scenarios, and moves all that it names") {
   Gateway gateway;
@@ -227,7 +227,7 @@ TEST_CASE("however an exchange ends, its stub has done with it when the client a
   }
 }
 
-// --- Of gates and waits ----------------------------------------------------------------------------------------------
+// --- Gates and waits -------------------------------------------------------------------------------------------------
 
 TEST_CASE("a gate that was released twice lets two pass, and holds the third") {
   Gate gate;
@@ -314,7 +314,7 @@ TEST_CASE("two waits for one moment end together, and each advance that follows 
   CHECK(clock.now() == ManualClock::default_start + 2s);
 }
 
-// --- Of requests on a connection -------------------------------------------------------------------------------------
+// --- Requests on a connection ----------------------------------------------------------------------------------------
 
 TEST_CASE("a client that leaves before the second answer began waited for no byte of it") {
   ManualClock clock;
@@ -324,7 +324,7 @@ TEST_CASE("a client that leaves before the second answer began waited for no byt
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
   REQUIRE(connection.receive_response().status == 200);
-  REQUIRE(gateway.journal().wait_until_idle(10s));  // the time of its last write is noted
+  REQUIRE(gateway.journal().wait_until_idle(10s));  // the time of its last write is recorded
   clock.advance(1min);
   connection.send(Http(gateway).format_chat());
   REQUIRE(gate.wait_until_reached(10s));

@@ -1,4 +1,5 @@
-// How fast a gateway is gone, whatever its clients left open. Measured in real time, so this file runs by itself.
+// How fast a gateway stops, whatever connections its clients leave open. Measured in real time, so this file runs
+// alone.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +20,7 @@ using test_support::RawConnection;
 namespace stop_test {
 
 const std::string flood(8u << 20, 'x');
-/// Time that stop takes with these connections open: the answer's, not the kernel's in closing the clients.
+/// The time of stop() with these connections open, excluding the kernel's time to close the clients.
 std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t streams, std::size_t half_sent,
                                               std::size_t not_reading) {
   Gateway gateway;
@@ -59,8 +60,8 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
 
 TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
   const int runs = test_support::sanitized ? 5 : 50;
-  // The maximum of a whole series counts. Wall time is also what other processes take of the machine: a series that
-  // fails is measured again, at most twice.
+  // Judges the maximum of a whole series. Other processes also take wall time, so a failed series is measured again, at
+  // most twice.
   for (int series = 1;; ++series) {
     const auto times = test_support::measure(runs, [] { return stop_test::stop_with(100, 100, 100, 5); });
     MESSAGE("stop " << times);

@@ -1,4 +1,4 @@
-// Which clients take a thread of the gateway, and whom a function of the test's delays: nobody.
+// Which clients occupy a thread of the gateway, and that a blocking function of a test delays no other client.
 
 #include <dirent.h>
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ using test_support::patience;
 using test_support::RawConnection;
 using test_support::sanitized;
 
-/// Where functions of the test wait until it lets them go.
+/// Blocks functions of the test until it releases them.
 class Latch {
  public:
   ~Latch() { open(); }
@@ -59,7 +59,7 @@ class Latch {
   bool open_ = false;
 };
 
-/// A gateway, and connections to it that have been used and are kept.
+/// A gateway, and used, kept-alive connections to it.
 struct Kept {
   explicit Kept(const Gateway& gateway, std::size_t count) : http(gateway) {
     while (connections.size() < count) {
@@ -68,7 +68,7 @@ struct Kept {
       REQUIRE(connections.back().receive_response().status == 200);
     }
   }
-  /// Whether each of them gets an answer.
+  /// Whether each connection gets a response.
   bool are_answered() {
     for (RawConnection& connection : connections) connection.send(http.format("GET", "/v1/models"));
     bool all = true;
@@ -81,8 +81,8 @@ struct Kept {
   std::vector<RawConnection> connections;
 };
 
-/// A function of the test's that a gateway calls: sets a gateway up that waits at the latch for a request whose message
-/// is "wait", or for its end.
+/// A function of the test that a gateway calls. Sets up a gateway that waits at the latch for a request whose message
+/// is "wait", or for the end of that request.
 struct Tester {
   const char* name;
   std::function<Options(Options, Latch&)> options;
@@ -249,7 +249,7 @@ TEST_CASE("a client that has its answer takes no thread, and a gateway without c
   Gateway gateway;
   {
     Kept kept(gateway, 300);
-    // Those that accept and wait, one for each processor and four at most.
+    // The threads that accept and wait: one per processor, at most four.
     CHECK(eventually([&] { return threads() <= before + 5; }));
     CHECK(kept.are_answered());
   }
@@ -261,9 +261,9 @@ TEST_CASE("a client that has its answer takes no thread, and a gateway without c
 struct Waiting {
   const char* name;
   std::function<void(Gateway&, const Gate&)> script;
-  /// Begins it.
+  /// Starts the exchange.
   std::function<void(RawConnection&, const Http&)> client;
-  /// Whether the request is whole.
+  /// Whether the request is complete.
   bool is_recorded = true;
   std::size_t clients = 40;
 };
@@ -292,7 +292,8 @@ std::vector<Waiting> waiting() {
       {"pings", reply(text("one two").every(60s).sse(SseDialect().ping_every(50ms))), asks},
       {"a half-closed connection", reply(text("one two").fault(after_tokens(1), half_close())), asks},
       {"a stream left open", reply(text("one two").sse(SseDialect().open_after_done(true))), asks},
-      // More than the system keeps for it, of as many as would show: under the thread sanitizer each megabyte costs.
+      // More than the system buffers. Only as many clients as needed: with the thread sanitizer each megabyte is
+      // expensive.
       {"a client that does not read", reply(text(std::string(std::size_t{5} << 20, 'x'))), asks, true, 7},
       {"a reset, before which a reply is to arrive that the client does not read",
        [](Gateway& gateway, const Gate&) {
@@ -342,7 +343,7 @@ TEST_CASE("an exchange that waits takes no thread, whatever it waits for") {
       one.client(clients.back(), http);
     }
     if (one.is_recorded) CHECK(gateway.journal().wait_for(clients.size(), 30s));
-    // Served by the threads that have read what came before.
+    // The threads that read earlier requests serve these too.
     for (int i = 0; i < 10; ++i) CHECK(http.request("GET", "/v1/models").status == 200);
     CHECK(eventually([&] { return threads() <= before + 5; }));
     gateway.reset();
@@ -353,7 +354,7 @@ TEST_CASE("an exchange that waits takes no thread, whatever it waits for") {
 #endif
 
 TEST_CASE("a reply leaves in time that began on a thread of its own, while its client sent more") {
-  std::atomic<int> called{0};  // also by the last request, which may run until the gateway ends
+  std::atomic<int> called{0};  // the last request also increments it, and may run until the gateway ends
   std::atomic<int> released{0};
   Gateway gateway;
   gateway.chat().reply([&](const ChatRequest&) {
@@ -368,7 +369,7 @@ TEST_CASE("a reply leaves in time that began on a thread of its own, while its c
   for (int round = 1; round <= 20; ++round) {
     REQUIRE(eventually([&] { return called == round; }));
     connection.send(request);
-    CHECK(other.are_answered());  // by the thread that is told of what was sent
+    CHECK(other.are_answered());  // by the thread that receives acknowledgements
     const auto before = std::chrono::steady_clock::now();
     released = round;
     CHECK(connection.receive_response().status == 200);

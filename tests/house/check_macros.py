@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks which macros the assembled header leaves behind in a file that includes it.
+"""Checks which macros the assembled header defines in a file that includes it.
 
     check_macros.py HEADER [compiler flags…]        the compiler is $CXX, or c++
 
-In each mode, and with each adapter whose test framework is there, every MOCK_GATEWAY_ macro must be a public one, and
-all other macros must be those of the headers that the header includes: none added, none changed, none undefined.
-Exit status: 0 clean, 1 a finding.
+In each mode, and with each adapter whose test framework is installed, every MOCK_GATEWAY_ macro must be a public one.
+All other macros must be those of the included headers: none added, changed or undefined. Exit status: 0 clean, 1 a
+finding.
 """
 
 import os
@@ -21,7 +21,7 @@ PUBLIC = {
     "MOCK_GATEWAY_VERSION_MINOR",
     "MOCK_GATEWAY_VERSION_PATCH",
 }
-# The switch that users define, and the include guards of the two halves.
+# The macro that users define, and the include guards of the two halves.
 EXPECTED = {
     "interface only": PUBLIC | {"MOCK_GATEWAY_HPP"},
     "header-only": PUBLIC | {"MOCK_GATEWAY_HPP", "MOCK_GATEWAY_IMPLEMENTATION_INCLUDED"},
@@ -33,14 +33,14 @@ FLAGS = {
     "header-only": ["-DMOCK_GATEWAY_HEADER_ONLY=1"],
     "implementation": ["-DMOCK_GATEWAY_IMPLEMENTATION"],
 }
-# The tail, and in it what belongs to one adapter.
+# The last part of the header; each match starts one adapter.
 TAIL = re.compile(r"^#if defined\(MOCK_GATEWAY_ADAPTER_\w+\)(?! &&)", re.MULTILINE)
 ADAPTER = re.compile(r"^#if defined\((\w+)\) && !defined\(\1_INCLUDED\)$(.*?)^#endif  // \1$", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]+)>")
 
 
 def macros(source, flags):
-    """Name and definition of every macro that is defined at the end of the source text."""
+    """Returns the name and the definition of every macro at the end of the source text."""
     command = [os.environ.get("CXX", "c++"), "-std=c++17", "-x", "c++", "-E", "-dM", *flags, "-"]
     run = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if run.returncode:
@@ -49,7 +49,7 @@ def macros(source, flags):
 
 
 def without_us(text):
-    """The header's includes alone, with the configuration of cpp-httplib and Catch2 that it may set for them."""
+    """Returns only the header's includes, with the configuration of cpp-httplib and Catch2 that it may set for them."""
     for line in text.splitlines():
         include = INCLUDE.match(line)
         if include:
@@ -66,14 +66,14 @@ def is_there(headers, flags):
 
 
 def modes(text, flags):
-    """For each mode its name, its flags, what it reads of the header, and the macros of ours that it leaves behind."""
+    """Yields for each mode its name, its flags, its part of the header, and the macros of ours that it defines."""
     tail = TAIL.search(text)
     halves = text[: tail.start()] if tail else text
     interface = halves.split("#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)")[0]
     for mode, expected in EXPECTED.items():
         yield mode, FLAGS[mode], interface if mode == "interface only" else halves, expected
     for adapter in ADAPTER.finditer(text, len(halves)):
-        # C++ headers have no extension, so the others are the framework's.
+        # C++ headers have no extension, so headers with one are the framework's.
         framework = [header for header in INCLUDE.findall(adapter[2]) if "." in header]
         if is_there(framework, flags):
             mode_flags = [*FLAGS["interface only"], f"-D{adapter[1]}"]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What each file of src/ and endpoint/ decides, by its own first line. Run: python3 tests/house/decides.py [word…]
+"""Prints what each file of src/ and endpoint/ contains, from its first line. Run: python3 tests/house/decides.py
+[word…]
 
-With words, those files are printed whose name or line has all of them. Exit status: 0, or 1 when no file does.
+With words, prints files whose name or line contains all of them. Exit status: 0, or 1 if no file matches.
 """
 
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["src", "endpoint"]
-# Files that cannot have a comment, and what they decide.
+# Files that cannot have a comment, and their lines.
 WITHOUT_COMMENTS = {"endpoint/control/openapi.json": "The OpenAPI document in short forms, which openapi.cpp explains: routes, parameters, answers."}
 COMMENT = re.compile(
     r'(?:<!doctype html>\n|#![^\n]*\n)?(?:(?P<lines>(?:(?://|#)(?!include|pragma)[^\n]*\n)+)|/\*(?P<css>.*?)\*/|<!--(?P<html>.*?)-->|"""(?P<py>.*?)\n)',
@@ -19,7 +20,7 @@ COMMENT = re.compile(
 
 
 def files():
-    """The files that a person wrote, relative to the checkout. Of a header and its .cpp, the .cpp stands for both."""
+    """Handwritten files, relative to the checkout. A .cpp also represents its header."""
     paths = (path for folder in FOLDERS for path in (CHECKOUT / folder).rglob("*") if path.is_file())
     for path in sorted(path for path in paths if "__pycache__" not in path.parts):
         if path.suffix != ".hpp" or not path.with_suffix(".cpp").exists():
@@ -27,7 +28,7 @@ def files():
 
 
 def first_line(text):
-    """The comment that a text begins with, as one line; empty when it begins with none."""
+    """Returns the comment at the beginning of a text as one line; empty if there is none."""
     comment = COMMENT.match(text)
     if not comment:
         return ""
@@ -41,7 +42,7 @@ def decides(name):
 
 
 def shown(name):
-    """`src/keys/keys.*` for a pair."""
+    """Returns `src/keys/keys.*` for a pair of files."""
     path = Path(name)
     pair = path.suffix == ".cpp" and (CHECKOUT / path.with_suffix(".hpp")).exists()
     return f"{path.with_suffix('.*') if pair else path}"

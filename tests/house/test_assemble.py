@@ -1,4 +1,4 @@
-"""What src/assemble.py promises to the people who edit src/. Run: python3 tests/house/test_assemble.py"""
+"""Tests src/assemble.py, which developers run after editing src/. Run: python3 tests/house/test_assemble.py"""
 
 import os
 import re
@@ -199,7 +199,7 @@ class AssembleTest(unittest.TestCase):
         return self.header.read_text(encoding="utf-8")
 
     def assert_refused(self, *expected):
-        """Each of `expected` must be a line of what the refusal prints, and nothing must be written."""
+        """Checks that the error output contains each line of `expected`, and that nothing is written."""
         run = self.assemble(status=2)
         for line in expected:
             self.assertIn(line, run.stderr)
@@ -229,7 +229,7 @@ class AssembleTest(unittest.TestCase):
         self.assertEqual(run.returncode, status, run.stdout)
         return run.stdout
 
-    # ---- what the header looks like
+    # ---- the form of the header
 
     def test_parts_come_in_layers_first_interfaces_then_implementations(self):
         banners = re.findall(r"^// ---- (\S+) -+$", self.assembled(), re.MULTILINE)
@@ -552,7 +552,7 @@ class AssembleTest(unittest.TestCase):
                 "#if defined(MOCK_GATEWAY_ADAPTER_CATCH2) && !defined(MOCK_GATEWAY_ADAPTER_CATCH2_INCLUDED)",
                 "#define MOCK_GATEWAY_ADAPTER_CATCH2_INCLUDED",
                 "#include <cfloat>",
-                "#include <cstddef>",  # the implementation's, which is not there in each file
+                "#include <cstddef>",  # the implementation's; not every file includes it
                 "// ---- adapters/catch2.hpp",
                 "#endif  // MOCK_GATEWAY_ADAPTER_CATCH2",
                 "#if defined(MOCK_GATEWAY_ADAPTER_DOCTEST) && !defined(MOCK_GATEWAY_ADAPTER_DOCTEST_INCLUDED)",
@@ -605,7 +605,7 @@ class AssembleTest(unittest.TestCase):
             self.compile(f"-DMOCK_GATEWAY_HEADER_ONLY={mode}", "a.cpp", "b.cpp", "main.cpp", *files, "-o", "program")
             subprocess.run([str(self.folder / "program")], check=True, timeout=30)
 
-    # ---- what compilers make of it
+    # ---- results of compilers
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_header_only_files_link_together(self):

@@ -1,5 +1,5 @@
-"""The lines of the library, the program and the helpers have a budget: who adds lines removes others, or raises the budget in
-the same commit and says why in its message."""
+"""Limits the lines of the library, the program and the helpers. To add lines, remove others, or raise the budget in the
+same commit and explain why in its message."""
 
 import subprocess
 import unittest
@@ -13,7 +13,7 @@ MOST_IN_A_FILE = 600  # of src/ and endpoint/
 
 
 def lines_of_files():
-    """All files but lock files, which package managers write."""
+    """Returns all files except lock files, which package managers write."""
     listed = subprocess.run(["git", "ls-files", *COUNTED], cwd=CHECKOUT, capture_output=True, text=True)
     if listed.returncode:
         raise unittest.SkipTest("no git, or no checkout of it")

@@ -1,5 +1,5 @@
-"""Checks that each file of src/ and endpoint/ says in its first line what it decides, and that the files which these
-lines and CONTRIBUTING.md name exist. Run: python3 tests/house/test_decides.py"""
+"""Checks that each file of src/ and endpoint/ describes itself in its first line, and that files named in these lines
+and in CONTRIBUTING.md exist. Run: python3 tests/house/test_decides.py"""
 
 import re
 import unittest
@@ -10,7 +10,7 @@ import decides
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 CONTRIBUTING = CHECKOUT / "CONTRIBUTING.md"
 LONGEST_LINE = 200
-# What a code span ends with that names a file, unless it begins with a folder of the checkout.
+# Extensions of code spans that name a file. Other code spans name one if they begin with a folder of the checkout.
 FILE_NAME = re.compile(r"[\w.*-][\w./*-]*\.(?:\*|hpp|cpp|py|sh|mjs|json|jsonc|css|html|md|txt|cmake|in)")
 
 
@@ -23,7 +23,7 @@ def names_in(text):
 
 
 def is_there(name, folders=(CHECKOUT,)):
-    """A name is relative to one of the folders. One with an asterisk stands for any that fit."""
+    """Whether the name exists, relative to one of the folders. An asterisk matches any text."""
     return any(any(place.glob(name)) if "*" in name else (place / name).exists() for place in folders)
 
 

@@ -1,4 +1,4 @@
-"""Checks that tests/mutation/ finds the mistakes that a small program can have, and that each is one switch away. Run:
+"""Checks that tests/mutation/ finds the possible mistakes of a small program, and that one switch selects each. Run:
 python3 tests/house/test_mutation.py"""
 
 import os
@@ -59,7 +59,7 @@ class Switches(unittest.TestCase):
             with open(reached, "rb") as file:
                 self.assertEqual(file.read(), b"\0" + b"\1" * len(mutants))
             lives = [mutants[number].mutated(PROGRAM) for number in mutants if run(number) == b"11 6 -1\n"]
-            # These are of no consequence here: the numbers beside are not asked for.
+            # These have no effect here: the numbers next to them are not tested.
             self.assertEqual(sorted(lives), sorted(["a <= 0", "1", "a >= 10", "9"]))
 
 

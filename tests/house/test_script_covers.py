@@ -1,6 +1,6 @@
-"""Whatever a test can say in C++ as a value, a script document can say too. Each setter and free function of the public
-headers below has its key in the tables of src/document, or is left out here with the reason. Run: python3
-tests/house/test_script_covers.py"""
+"""Everything that a test can write in C++ as a value can be written in a script document too. Each setter and free
+function of the public headers below has a key in the tables of src/document, or is excluded here with a reason. Run:
+python3 tests/house/test_script_covers.py"""
 
 import re
 import unittest
@@ -10,7 +10,7 @@ SRC = Path(__file__).resolve().parent.parent.parent / "src"
 # Its rows are keys of `when`.
 FIELDS = SRC / "script/field_matchers.cpp"
 
-# The key, or the word of a value, where it is not the name of the function.
+# The key, or the word of a value, if it differs from the function's name.
 OTHER_NAMES = {
     "Options": {"model": "models", "any_model": "models", "key": "keys", "without_finding": "without_findings"},
     "Reply": {
@@ -56,7 +56,7 @@ EXCEPTIONS = {
     ("failure.hpp", "failure"): "the object with status, code and message",
 }
 
-# The class, its header, and the tables that have its keys.
+# The class, its header, and the tables with its keys.
 CLASSES = [
     ("Options", "gateway/options.hpp", ["gateway_rows", "document_rows"]),
     ("Reply", "model/reply.hpp", ["reply_rows", "tool_call_rows"]),
@@ -72,7 +72,7 @@ CLASSES = [
     ("HttpReply", "model/http_reply.hpp", ["http_reply_rows"]),
     ("StubBuilder", "gateway/chat_script.hpp", ["stub_rows"]),
 ]
-# The header, the types that its functions return, and the file that names what they make.
+# The header, the return types of its functions, and the file that names their results.
 FUNCTIONS = [
     ("matchers.hpp", "script/matchers.hpp", ["Matcher", "TextMatcher"], "document/script_matchers.cpp"),
     ("fault.hpp", "model/fault.hpp", ["Trigger", "Effect"], "model/fault.cpp"),
@@ -91,7 +91,7 @@ def without_comments(text):
 
 
 def public_part(text, name):
-    """The body of a class up to its private part."""
+    """Returns the body of a class up to its private part."""
     begin = re.search(rf"\bclass (?:\[\[nodiscard\]\] )?{name}\b[^;{{]*\{{", text)
     if not begin:
         raise AssertionError(f"there is no class {name}")
@@ -100,7 +100,8 @@ def public_part(text, name):
 
 
 def setters(text, name):
-    """The functions that return a changed copy, or, of a builder, the builder or what it mounts."""
+    """Returns the functions that return a changed copy. For a builder: those that return the builder or a mounted
+    stub."""
     body = public_part(text, name)
     made = f"{name}|Stub" if name == "StubBuilder" else name
     found = re.findall(rf"(?:^|[\s>\]])(?:{made})\s+(\w+)\s*\([^;{{]*?\)\s*(?:const|&&)", body)
@@ -108,7 +109,7 @@ def setters(text, name):
 
 
 def functions(text, types):
-    """The free functions of a namespace that return one of these types."""
+    """Returns the free functions of a namespace that return one of these types."""
     outside = re.sub(r"\b(class|struct) [^;{]*\{.*?\n\};", "", text, flags=re.S)
     outside = re.sub(r"namespace detail \{.*?\n\}", "", outside, flags=re.S)
     found = re.findall(rf"(?:^|\n)(?:inline )?(?:{'|'.join(types)}) (\w+)\(", outside)
@@ -116,12 +117,12 @@ def functions(text, types):
 
 
 def rows():
-    """The keys of each table, those that may stand beside its own included: {"reply_rows": {"text", …}}."""
+    """Returns the keys of each table, including keys that may accompany its own: {"reply_rows": {"text", …}}."""
     tables = {}
     text = "".join(path.read_text() for path in sorted((SRC / "document").glob("*.cpp")))
     for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", text, flags=re.S):
         tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
-    # Those that are made of the rows of what they describe.
+    # Tables that are generated from the rows of what they describe.
     for path in ["model/acceptance.hpp", "model/sse_dialect.cpp"]:
         for name, body in re.findall(r"Row ([\w:]+)\[\d*\] = \{(.*?)\n\};", (SRC / path).read_text(), flags=re.S):
             tables[name] = set(re.findall(r'\n    \{(?:[\w:]+, )?"(\w+)",', body))
@@ -135,7 +136,7 @@ def rows():
 
 
 def words(pattern):
-    """Every text in quotation marks that is a name, in the files of src/ that match."""
+    """Returns every quoted text that is a name, in the matching files of src/."""
     text = "".join(path.read_text() for path in sorted(SRC.glob(pattern)))
     return set(re.findall(r'"(\w+)"', text))
 
@@ -145,7 +146,7 @@ class ScriptCovers(unittest.TestCase):
         self.used = set()
 
     def key_of(self, owner, name):
-        """None for what a document leaves out."""
+        """Returns the key; None for functions that a document excludes."""
         if (owner, name) in EXCEPTIONS:
             self.used.add((owner, name))
             return None
@@ -177,7 +178,7 @@ class ScriptCovers(unittest.TestCase):
                 if key is not None and key not in known:
                     missing.append(f"{function}() of {header}: no \"{key}\" in src/{where}")
         self.assertEqual(missing, [])
-        # What the parsing of headers above must find at least.
+        # The minimum that the parser of headers above must find.
         self.assertGreater(counted, 190)
 
     def test_no_exception_is_out_of_date(self):
@@ -185,7 +186,7 @@ class ScriptCovers(unittest.TestCase):
         self.assertEqual(set(EXCEPTIONS) - self.used, set())
 
     def test_each_choice_of_an_enum_has_a_word(self):
-        """Options take enums by the names of their values."""
+        """Options accept enums by the names of their values."""
         for header, name, where in [
             ("gateway/options.hpp", "Unmatched", "document/script_gateway.cpp"),
             ("model/profile.hpp", "Profile", "model/profile.cpp"),

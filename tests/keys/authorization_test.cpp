@@ -1,5 +1,4 @@
-// Who is let in: what is no valid key, to which models and operations a key has the right, and the order in which a
-// request is judged.
+// Access: invalid keys, a key's permissions for models and operations, and the order of the checks of a request.
 
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The life of a key as clients see it on the wire: its states, what happens when they change, and that its secret is
-// shown once and nowhere else.
+// The life of a key as clients see it: its states, the effect of changes, and that its secret is shown only once.
 
 #include <algorithm>
 #include <atomic>
@@ -113,7 +112,7 @@ TEST_CASE("a key goes through its states, each for so many of its requests") {
   CHECK(http.get("/v1/nothing").status == 403);
   CHECK(Http(gateway).chat().status == 200);  // another key's requests do not count
   CHECK(state() == KeyState::enabled);
-  CHECK(http.get("/v1/nothing").status == 404);  // counts whatever it is answered
+  CHECK(http.get("/v1/nothing").status == 404);  // counts, although it is 404
   CHECK(state() == KeyState::disabled);
   for (int i = 0; i < 3; ++i) CHECK(http.chat().status == 403);
 }
@@ -245,7 +244,7 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
   gateway.keys().remove(key.id);
   CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); }),
                  "is deleted and cannot come back"));
-  // A long description is shown in part.
+  // A long description is truncated.
   for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
     const std::string name(length, 'n');
     const std::string secret = "sk-long-" + std::to_string(length);
@@ -382,7 +381,7 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   }
   shown += error_of([&] { keys.create("", KeyOptions{}.secret(created.secret)); });
   keys.set_description(odd.id, "its secret is " + created.secret);
-  // As JSON and as a percent-encoded query write it.
+  // As JSON and a percent-encoded query write it.
   Http(gateway).get("/v1/nothing?key=sk-odd%2F%22key%5C%252F");
 
   REQUIRE(gateway.journal().wait_until_idle(10s));

@@ -1,4 +1,4 @@
-// Rate limits of a key and of all: what is refused, with which Retry-After, and what counts.
+// Rate limits of a key and of all keys: refusals, their Retry-After, and which requests count.
 
 #include <atomic>
 #include <chrono>
@@ -39,10 +39,10 @@ TEST_CASE("a rate limit refuses what is too much with the Retry-After that is re
   CHECK(refused.error_type() == "error");
   CHECK(refused.error_message() != "");
   CHECK(refused.header("Retry-After") == "6");
-  CHECK(Http(gateway).chat().status == 200);  // another key's requests are its own
+  CHECK(Http(gateway).chat().status == 200);  // each key counts its own requests
 
   clock.advance(2500ms);
-  CHECK(http.stream().header("Retry-After") == "4");  // 3.5 s, and never a moment too early
+  CHECK(http.stream().header("Retry-After") == "4");  // 3.5 s, rounded up
   clock.advance(3500ms - 1ns);
   CHECK(http.chat().header("Retry-After") == "1");
   clock.advance(1ns);
@@ -75,12 +75,13 @@ TEST_CASE("a limit for all keys is shared, and the longer wait is told when both
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(1, 10s));
   const Http limited = Http(gateway).with_key(key.secret);
   CHECK(limited.chat().status == 200);
-  CHECK(limited.chat().header("Retry-After") == "10");  // refused by its own limit, so not counted by the other
+  CHECK(limited.chat().header("Retry-After") ==
+        "10");  // refused by its own limit, so the other limit does not count it
   CHECK(Http(gateway).chat().status == 200);
   CHECK(Http(gateway).chat().header("Retry-After") == "60");
   CHECK(limited.chat().header("Retry-After") == "60");
   clock.advance(10s);
-  CHECK(limited.chat().header("Retry-After") == "50");  // refused by the other, so not counted by its own
+  CHECK(limited.chat().header("Retry-After") == "50");  // refused by the other limit, so its own does not count it
   gateway.keys().unlimit_rate_for_all();
   CHECK(limited.chat().status == 200);
   CHECK(limited.chat().header("Retry-After") == "10");
@@ -107,7 +108,7 @@ TEST_CASE("the keys of a group count together, each against its limit") {
   CHECK(gateway.keys().find(one.id).limit_group == "team");
   clock.advance(10s);
   CHECK(ask(two).status == 200);
-  gateway.keys().limit_rate(one.id, 1, 10s);  // starts the group afresh
+  gateway.keys().limit_rate(one.id, 1, 10s);  // resets the group's window
   CHECK(ask(one).status == 200);
   CHECK(ask(one).status == 429);
   CHECK(ask(two).status == 200);
@@ -165,7 +166,7 @@ TEST_CASE("the openai profile tells what is left of a key's own limit, else of t
   CHECK(told(http.chat()) == "5 3 40s");
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
   CHECK(told(http.with_key(key.secret).chat()) == "2 1 10s");
-  CHECK(told(http.chat()) == "5 1 40s");  // which counts the other key's request
+  CHECK(told(http.chat()) == "5 1 40s");  // counts the other key's request too
   clock.advance(40s);
   CHECK(told(http.chat()) == "5 4 1m0s");
 }

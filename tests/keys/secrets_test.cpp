@@ -1,5 +1,5 @@
-// What becomes of keys in all that a gateway records, prints and answers: its own ones, those of other accounts, in any
-// encoding and wherever a client put them; and the words that only look like one, which stay.
+// Keys in everything that a gateway records, prints and sends are masked: its own keys and those of other accounts, in
+// any encoding and place. Words that only resemble a key stay.
 
 #include <algorithm>
 #include <chrono>
@@ -36,13 +36,13 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-/// The last request's body as it is recorded.
+/// The last request's body as recorded.
 inline std::string recorded(const Gateway& gateway, const Http& http, const std::string& body) {
   http.post("/v1/nothing", std::string_view(body));
   return gateway.journal().last().body();
 }
 
-/// All that the gateway shows of its exchanges and its findings.
+/// Everything that the gateway shows of its exchanges and its findings.
 inline std::string all_shown(Gateway& gateway) {
   std::ostringstream shown;
   for (const Exchange& exchange : gateway.journal().all()) {
@@ -55,7 +55,7 @@ inline std::string all_shown(Gateway& gateway) {
   return shown.str();
 }
 
-/// RFC 4648, 4 (or 5, for URLs).
+/// RFC 4648, section 4 (or 5, for URLs).
 inline std::string base64(const std::string& bytes, bool for_urls, bool padded) {
   std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   digits += for_urls ? "-_" : "+/";
@@ -145,7 +145,7 @@ TEST_CASE("a key of another account begins at a word and has 20 characters") {
   CHECK(recorded(gateway, http, "\\nsk-12345678901234567\\n%0Ask-12345678901234567%20\\u000ask-12345678901234567") ==
         "\\nsk-***\\n%0Ask-***%20\\u000ask-***");
   CHECK(recorded(gateway, http, "\xC3\xA9sk-12345678901234567\xC3\xA9") == "\xC3\xA9sk-***\xC3\xA9");
-  // At the very beginning of a body: what ends an escape, and what is one character short of it.
+  // At the very beginning of a body: the end of an escape, and one character less of it.
   for (const std::string escape : {"%0A", "\\n", "\\u000a"}) {
     const std::string key = "sk-12345678901234567";
     CHECK(recorded(gateway, http, escape + key) == escape + "sk-***");
@@ -165,7 +165,7 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, where
   Gateway gateway;
   const CreatedKey deleted = gateway.keys().create("deleted");
   gateway.keys().remove(deleted.id);
-  // These have "+" and "/" in their base64.
+  // These contain "+" and "/" in their base64.
   const CreatedKey odd = gateway.keys().create("odd", KeyOptions{}.secret("sk-~~~~?~~~~?>>>?~?~"));
   const CreatedKey other = gateway.keys().create("other", KeyOptions{}.secret("hf_0123456789??~~>>"));
   const std::string presented = "pk-presented-by-a-stranger";
@@ -176,7 +176,7 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, where
         for (const bool for_urls : {false, true}) {
           for (const bool padded : {false, true}) {
             const std::string encoded = base64(before + key + after, for_urls, padded);
-            // Digits that hold bits of the key alone.
+            // The digits whose bits belong only to the key.
             const std::size_t begin = (8 * before.size() + 5) / 6;
             const std::string inner = encoded.substr(begin, 8 * (before.size() + key.size()) / 6 - begin);
             const std::string json = Json{{"x", encoded}}.dump();
@@ -204,7 +204,7 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, where
 TEST_CASE("a picture in base64 stays as it is, whatever keys there are") {
   Gateway gateway;
   for (const char* secret : {"sk-1", "sk-ab", "sk-abc"}) gateway.keys().create("short", KeyOptions{}.secret(secret));
-  // Base64 of "sk-1" in its three places: as few characters stand there by chance.
+  // Base64 of "sk-1" at its three alignments: so few characters also occur by chance.
   CHECK(recorded(gateway, Http(gateway), "iVBORw0Kc2stMQNrLTEzay0x") == "iVBORw0Kc2stMQNrLTEzay0x");
   std::string bytes;
   std::uint32_t state = 1;
@@ -219,7 +219,7 @@ TEST_CASE("8 digits of base64 that hold a key are masked, 7 may stand anywhere b
   const Http http(gateway);
   CHECK(base64("sk-abc", true, false) == "c2stYWJj");
   CHECK(recorded(gateway, http, "x c2stYWJj x") == "x *** x");
-  // Of the key behind one byte, or two, 7 digits hold nothing else.
+  // Behind one or two other bytes, only 7 digits belong to the key alone.
   for (const std::string before : {"a", "ab"}) {
     const std::string encoded = base64(before + "sk-abc", true, false);
     CAPTURE(encoded);
@@ -276,7 +276,7 @@ TEST_CASE("an exception does not repeat a key of any form that was given in plac
   }
 }
 
-// --- The second of something ---
+// --- The second of something -----------------------------------------------------------------------------------------
 
 TEST_CASE("every continuation line of a field that holds a credential is masked in raw()") {
   const Gateway gateway;
@@ -390,7 +390,7 @@ TEST_CASE("a key of another account that two chunks share is not kept, however l
 TEST_CASE("a body full of what keys begin with is masked in time that its length bounds") {
   const Gateway gateway;
   std::string body = "x";
-  const std::size_t size = std::size_t{1} << (test_support::sanitized ? 15 : 19);  // sanitizers see every comparison
+  const std::size_t size = std::size_t{1} << (test_support::sanitized ? 15 : 19);  // sanitizers check every comparison
   while (body.size() < size) body += "-sk";
   const std::string credential = body.substr(2, 6000) + "?";
   CHECK(Http(gateway).with_key(credential).post("/v1/nothing", std::string_view(body)).status == 401);

@@ -1,4 +1,4 @@
-// Limits of tokens of a key, a group and all: what is taken and given back, what is refused, and what is told.
+// Token limits of a key, a group and all keys: tokens taken and given back, refusals, and the reported numbers.
 
 #include <atomic>
 #include <chrono>
@@ -27,20 +27,20 @@ using test_support::in_threads;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// What the prompt "Hi" of chat_body has: a word, and 3 for its message.
+/// The tokens of chat_body's prompt "Hi": one word, and 3 for its message.
 constexpr int prompt = 4;
 
 Options openai() { return Options{}.profile(Profile::openai); }
 
 Json at_most(int tokens) { return Json{{"max_tokens", tokens}}; }
 
-/// "100 40 30s": limit, what remains, and when it is whole again.
+/// "100 40 30s": the limit, the rest, and the time until the limit is restored.
 std::string told(const Response& response, const std::string& what = "tokens") {
   return response.header("x-ratelimit-limit-" + what) + " " + response.header("x-ratelimit-remaining-" + what) + " " +
          response.header("x-ratelimit-reset-" + what);
 }
 
-/// What remains, asked in a way that takes nothing.
+/// The rest, read with a request that takes no tokens.
 std::string left(const Gateway& gateway) {
   return Http(gateway).get("/v1/models").header("x-ratelimit-remaining-tokens");
 }
@@ -67,7 +67,7 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back what its us
         "Rate limit reached on tokens per min (TPM): Limit 100, Used 14, Requested 87. Please try again in 40s.");
   CHECK(refused.header("Retry-After") == "40");
   CHECK(refused.header("retry-after-ms") == "40000");
-  CHECK(told(refused) == "100 86 40s");  // it has taken nothing
+  CHECK(told(refused) == "100 86 40s");  // it took nothing
   CHECK(http.chat(at_most(82)).status == 200);
 
   clock.advance(40s - 1ns);
@@ -84,12 +84,12 @@ TEST_CASE("without max_tokens the answer's tokens are taken with it, for each of
   const Http http(gateway);
   CHECK(told(http.chat()) == "30 21 10s");
   CHECK(told(http.chat({{"n", 3}})) == "30 2 10s");
-  CHECK(http.chat().status == 429);  // the prompt alone is too much
+  CHECK(http.chat().status == 429);  // the prompt alone exceeds the limit
   clock.advance(10s);
   CHECK(http.chat(at_most(26)).status == 200);
   CHECK(http.chat(at_most(5)).status == 200);
   CHECK(left(gateway) == "12");
-  CHECK(told(http.chat({{"n", 3}})) == "30 0 10s");  // more than were left
+  CHECK(told(http.chat({{"n", 3}})) == "30 0 10s");  // more than the rest
   CHECK(told(http.get("/v1/models")) == "30 0 10s");
   CHECK(http.chat({{"n", 2}, {"max_tokens", 13}}).status == 429);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a request that asks for more than the limit is refused without a time
     }
     CHECK(http.chat(at_most(96)).status == 200);
     CHECK(http.chat(at_most(97)).status == (gets_413 ? 413 : 429));
-    CHECK(gateway.review().without("daily_quota_retried"));  // a limit is no mistake of the client
+    CHECK(gateway.review().without("daily_quota_retried"));  // a used-up limit is no mistake of the client
   }
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("limits of requests and of tokens hold at once") {
   CHECK(told(first) == "50 36 1m0s");
   const Response by_tokens = http.chat(at_most(45));
   CHECK(by_tokens.error_type() == "tokens");
-  CHECK(told(by_tokens, "requests") == "3 1 20s");  // which counts whatever comes of it
+  CHECK(told(by_tokens, "requests") == "3 1 20s");  // counts refused requests too
   CHECK(http.chat(at_most(10)).status == 200);
   const Response by_requests = http.chat(at_most(10));
   CHECK(by_requests.error_type() == "requests");
@@ -169,7 +169,7 @@ TEST_CASE("a key's own limit of tokens holds beside the one for all, and the lon
   const Response refused = own.chat(at_most(16));
   CHECK(refused.header("Retry-After") == "10");
   CHECK(contains(refused.error_message(), "Limit 20, Used 5, Requested 20"));
-  CHECK(left(gateway) == "35");  // refused by its own limit, so not taken from the other
+  CHECK(left(gateway) == "35");  // refused by its own limit, so the other limit loses nothing
   CHECK(Http(gateway).chat(at_most(31)).status == 200);
   gateway.keys().limit_tokens_for_all(20, 60s);
   CHECK(Http(gateway).chat({{"max_tokens", 10}}).status == 200);
@@ -198,7 +198,7 @@ TEST_CASE("the keys of a group take their tokens together, each against its limi
   const Response refused = ask(small);
   CHECK(refused.status == 429);
   CHECK(told(refused) == "10 0 10s");
-  CHECK(told(refused, "requests") == "1 0 10s");  // though the group has used 2
+  CHECK(told(refused, "requests") == "1 0 10s");  // although the group has used 2
   CHECK(ask(free).status == 200);
   CHECK(told(ask(large)) == "30 15 10s");
   CHECK(gateway.keys().find(small.id).limit_tokens->tokens == 10);
@@ -235,7 +235,7 @@ TEST_CASE("what fails gives all back, and what is refused before its tokens are 
   CHECK(says("raw").status == 503);
   gateway.clear_chaos();
   CHECK(left(gateway) == "100");
-  CHECK(says("raw").status == 200);  // of which no usage is known
+  CHECK(says("raw").status == 200);  // its usage is unknown
   CHECK(left(gateway) == "66");
   CHECK(says("chunks").status == 200);
   CHECK(left(gateway) == "32");

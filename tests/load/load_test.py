@@ -1,6 +1,6 @@
-"""Several replicas behind HAProxy, as docs/load.md has it, and their metrics as Prometheus reads them.
+"""Several replicas behind HAProxy as in docs/load.md, and their metrics as Prometheus reads them.
 
-Usage: load_test.py PROGRAM. Python's standard library, and haproxy and prometheus as Debian has them.
+Usage: load_test.py PROGRAM. Needs Python's standard library, and Debian's haproxy and prometheus.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ import urllib.parse
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-TIMEOUT = 30  # seconds: a net for what hangs, never a pace
+TIMEOUT = 30  # seconds; a timeout for tests that hang
 KEY, TOKEN = "sk-load", "a-token-of-the-test"
 
 
@@ -54,7 +54,7 @@ def eventually(what, condition):
 
 
 class Replicas:
-    """Three programs with the same flags, and HAProxy in front of them."""
+    """Three programs with the same flags behind HAProxy."""
 
     def __init__(self, case, *flags, balance="roundrobin"):
         folder = tempfile.TemporaryDirectory()
@@ -96,7 +96,7 @@ class Replicas:
             return None
 
     def ask(self, text, **fields):
-        """The status and the body, on a connection of its own."""
+        """Returns the status and the body of a request on a new connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         body = {"model": "any", "messages": [{"role": "user", "content": text}], **fields}
         connection.request("POST", "/v1/chat/completions", json.dumps(body),
@@ -107,7 +107,7 @@ class Replicas:
         return answer.status, said
 
     def chats(self):
-        """How many each replica has had."""
+        """The number of chat requests at each replica."""
         return [sum(int(line.rpartition(" ")[2]) for line in get(about["control_url"], "/control/v1/metrics", TOKEN)[1].splitlines()
                     if line.startswith("mock_gateway_requests_total") and 'decision="models"' not in line)
                 for about in self.about]
@@ -119,7 +119,7 @@ def text_of(body):
 
 class Load(unittest.TestCase):
     def with_script(self, **document):
-        """The flags that serve it."""
+        """Returns the flags that serve this script."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = pathlib.Path(folder.name, "load.json")
@@ -156,7 +156,7 @@ class Load(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(9) as pool:
             streams = list(pool.map(stream, range(9)))
         self.assertEqual([(text, len(came)) for text, came in streams], [("one two three", 3)] * 9)
-        # A machine that is busy reads a first token late, but hardly each of them.
+        # On a busy machine a first token may be late, but hardly every token.
         self.assertGreater(max(came[-1] - came[0] for _, came in streams), 0.2, "the tokens came together")
         self.assertEqual(sum(replicas.chats()), 9)
 
@@ -171,7 +171,7 @@ class Load(unittest.TestCase):
         for balance, answered in ("roundrobin", 6), ("hdr(Authorization)", 2):
             with self.subTest(balance):
                 replicas = Replicas(self, "--limit", "2/1h", balance=balance)
-                # Those of HAProxy's coming count too, where they went.
+                # The request that waited for HAProxy's start counts too.
                 limited = sum(replicas.ask("Hi")[0] == 429 for _ in range(9))
                 self.assertEqual(limited, 9 - answered + 1)
 

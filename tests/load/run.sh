@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests several replicas behind HAProxy, and what Prometheus reads of them: tests/load/run.sh PROGRAM
-# Installs both on Debian first.
+# Tests several replicas behind HAProxy, and their metrics in Prometheus: tests/load/run.sh PROGRAM
+# Installs both Debian packages first.
 set -eu
 
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Provides the original single header of every cpp-httplib that a supported Debian release carries.
+# Fetches the original single header of each cpp-httplib version in supported Debian releases.
 set -eu
 
 usage() {
@@ -55,7 +55,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/parts" "$work/download"
-# apt drops its rights to the user _apt while it downloads.
+# apt downloads as the user _apt.
 chmod 755 "$work"
 if [ "$(id -u)" = 0 ] && id _apt >/dev/null 2>&1; then chown _apt "$work/download"; fi
 
@@ -72,8 +72,8 @@ private_apt() {
 }
 : >"$work/state/status"
 
-# One line "mirror" for each archive that offers a Debian release's component main; third parties' archives can
-# look alike, so each is tried until one carries the package. The security archive has no whole release.
+# One line "mirror" for each archive with the component main of a Debian release. Third-party archives can look the
+# same, so each is tried until one has the package. The security archive has no complete release.
 mirrors=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 2>/dev/null |
   awk '$2 == "main" && $1 ~ /^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)$/ { print $3 }' |
   sort -u)
@@ -84,7 +84,7 @@ for mirror in $mirrors; do
   for suite in $suites; do
     echo "deb-src [signed-by=$keyring] $mirror $suite main"
   done >"$work/sources.list"
-  # A suite that fails leaves the others usable: what arrived decides, not the exit status.
+  # If one suite fails, the others stay usable: the downloaded lists decide, not the exit status.
   private_apt 300 apt-get update >"$work/update.log" 2>&1 || true
   madison=$(private_apt 60 apt-cache madison $package 2>/dev/null || true)
   [ -z "$madison" ] || break
@@ -103,7 +103,7 @@ for suite in $suites; do
   esac
 done
 
-# Prints the only httplib.h at the top of a source archive. tar needs the program xz, which a small system may lack.
+# Prints the httplib.h at the top level of a source archive. tar needs the program xz, which a small system may lack.
 unpack() {
   if command -v xz >/dev/null; then
     tar -xOf "$1" --wildcards --no-wildcards-match-slash '*/httplib.h'

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Compiles mock_gateway.hpp with several versions of nlohmann/json: nlohmann.py FOLDER [--all]
 
-The versions come from PyPI's package nlohmann-json, which carries the headers as their authors released them, and stay
-in FOLDER. Without --all, clang checks the implementation as C++20 with the newest version.
+The versions come from PyPI's package nlohmann-json, which contains the original headers, and stay in FOLDER. Without
+--all, clang checks the implementation as C++20 with the newest version.
 
-With --all, g++ builds examples/first_test.cpp with each version as C++17 and runs it. One more version is the newest one
-with its conversion of std::optional switched on, as development versions after 3.12.0 had it. The oldest and the newest
+With --all, g++ builds examples/first_test.cpp with each version as C++17 and runs it. An additional version is the
+newest with its conversion of std::optional enabled, as in development versions after 3.12.0. The oldest and the newest
 are checked with g++ and clang, as C++17 and C++20, in each mode of the header, and the newest with libc++.
 
-`--jobs` at once, 2 unless told; `--junit` writes a report. Exit status: 0 all passed, 1 something failed, 77 the
-registry cannot be reached.
+`--jobs` runs in parallel, default 2; `--junit` writes a report. Exit status: 0 all passed, 1 a failure, 77 the registry
+cannot be reached.
 """
 
 import argparse
@@ -32,7 +32,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werr
 
 
 def fetch(folder):
-    """Puts each version's headers into FOLDER/VERSION, unless they are there."""
+    """Puts the headers of each version into FOLDER/VERSION, unless they exist."""
     for version in VERSIONS:
         if (folder / version / "nlohmann/json.hpp").is_file():
             continue
@@ -61,7 +61,7 @@ def fetch(folder):
 
 
 def put(headers, destination):
-    """All of them or nothing: a run that is ended leaves no half of a version."""
+    """Moves all headers atomically: an interrupted run leaves no incomplete version."""
     new = destination.with_name(destination.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     shutil.copytree(headers, new / "nlohmann")
@@ -78,7 +78,7 @@ def require_version(folder, version):
 
 
 def cells(folder, binaries, everything):
-    """(name, commands) of each cell, the longest first."""
+    """Returns (name, commands) of each cell, the longest first."""
     flags = subprocess.run(["pkg-config", "--cflags", "cpp-httplib"], check=True, capture_output=True, text=True)
     libraries = subprocess.run(["pkg-config", "--libs", "cpp-httplib"], check=True, capture_output=True, text=True)
     common = [*WARNINGS, "-DDOCTEST_CONFIG_VOID_CAST_EXPRESSIONS", f"-I{ROOT}", *flags.stdout.split()]
@@ -110,7 +110,7 @@ def cells(folder, binaries, everything):
 
 
 def run(cell):
-    """(name, seconds, what failed) of a cell."""
+    """Runs a cell and returns (name, seconds, failure)."""
     name, commands = cell
     begin = time.monotonic()
     for command in commands:

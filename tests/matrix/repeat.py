@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a command many times, several at once, so that each is under load: repeat.py TIMES COMMAND…
+"""Runs a command many times, several in parallel, so that each is under load: repeat.py TIMES COMMAND…
 
-Ends at the first run that fails, with its output. The last line says how many runs there were and how long they took.
-`--jobs` at once, 4 unless told; `--limit` seconds after which a run is ended and has failed, 120 unless told.
-`--junit FILE` writes one test case for all. A run of a doctest program in which no test case was chosen has failed.
+Stops at the first failed run and prints its output. The last line has the number of runs and their duration. `--jobs`
+runs in parallel, default 4; `--limit` is the timeout of a run in seconds, default 120. `--junit FILE` writes one test
+case for all runs. A run of a doctest program that selects no test case fails.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main() -> int:
     failed = threading.Event()
 
     def run(number: int):
-        """The output of a run that failed; nothing when it passed, or another had failed already."""
+        """Returns the output of a failed run; nothing if it passed or another has already failed."""
         if failed.is_set():
             return None
         began = time.monotonic()

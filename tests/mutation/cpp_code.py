@@ -1,7 +1,7 @@
-"""C++ as tokens, brackets and bodies of functions: as much of the language as the mutation operators need.
+"""C++ as tokens, brackets and function bodies: the part of the language that the mutation operators need.
 
-It relies on clang-format: `<`, `>`, `*`, `&` and `&&` are operators where a space stands on both sides of them, and
-brackets of templates, pointers or references where not.
+It relies on clang-format: `<`, `>`, `*`, `&` and `&&` with a space on both sides are operators, and otherwise brackets
+of templates, pointers or references.
 """
 
 import bisect
@@ -22,11 +22,11 @@ OPENING = {"(": ")", "{": "}", "[": "]"}
 CLOSING = set(OPENING.values())
 CLASS_WORDS = {"class", "struct", "union", "enum"}
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
-# How strongly binary operators bind.
+# The precedence of binary operators.
 PRECEDENCE = {
     "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7, ">": 7, ">=": 7, "==": 6, "!=": 6,
     "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1, "?": 0, ":": 0, **dict.fromkeys(ASSIGNMENTS, 0), ",": -1}
-# Words that no operand reaches over.
+# Words that end an operand.
 BOUNDARY_WORDS = {"return", "throw", "case", "else", "do", "co_return", "co_yield"}
 
 
@@ -36,11 +36,11 @@ class Token:
     text: str
     start: int
     end: int
-    spaced: bool = False  # white space stands on both sides
+    spaced: bool = False  # surrounded by white space
 
 
 class Code:
-    """A file as tokens, with the partner of each bracket."""
+    """The tokens of a file, with the partner of each bracket."""
 
     def __init__(self, text):
         self.text = text
@@ -57,7 +57,7 @@ class Code:
         self.line_starts = [0] + [place.end() for place in re.finditer("\n", text)]
 
     def _append(self, kind, text, start, spaced):
-        # Two brackets of templates that end together are two tokens.
+        # `>>` that closes two templates is two tokens.
         if text == ">>" and not spaced:
             self._append(kind, ">", start, False)
             self._append(kind, ">", start + 1, False)
@@ -72,7 +72,7 @@ class Code:
             if token.text in OPENING or (token.text == "<" and not token.spaced and not self.word(index - 1, "operator")):
                 open_ones.append(index)
             elif token.text in CLOSING or (token.text == ">" and not token.spaced):
-                if token.text != ">":  # what looked like a template was none
+                if token.text != ">":  # it was no template
                     while open_ones and self.tokens[open_ones[-1]].text == "<":
                         open_ones.pop()
                 elif not open_ones or self.tokens[open_ones[-1]].text != "<":
@@ -89,21 +89,21 @@ class Code:
         return 0 <= index < len(self.tokens) and self.tokens[index].kind == "name" and self.tokens[index].text in texts
 
     def closes(self, index):
-        """Whether the token ends what a bracket began."""
+        """Whether the token closes a bracket."""
         return index in self.match and self.match[index] < index
 
     def opens(self, index):
         return index in self.match and self.match[index] > index
 
     def skip(self, index):
-        """The token after this one and, where it is a bracket, after its partner."""
+        """Returns the token after this one; after a bracket, the token after its partner."""
         return self.match[index] + 1 if self.opens(index) else index + 1
 
     def line(self, offset):
         return bisect.bisect_right(self.line_starts, offset)
 
     def find(self, start, end, *texts):
-        """The first such sign outside of brackets, or None."""
+        """Returns the first such sign outside brackets, or None."""
         index = start
         while index < end:
             if self.is_sign(index, *texts):
@@ -119,7 +119,7 @@ class Code:
         return token.text == "," or (index not in self.match and token.spaced)
 
     def left_operand(self, index, first, weakest):
-        """Where the operand to the left begins, which has no operator that binds weaker than `weakest`."""
+        """Returns the beginning of the left operand, which has no operator weaker than `weakest`."""
         begin = index
         while begin > first:
             before = begin - 1
@@ -135,7 +135,7 @@ class Code:
         return begin
 
     def right_operand(self, index, last, weakest):
-        """Where the operand to the right of the operator ends: the token after it."""
+        """Returns the token after the operator's right operand."""
         end = index + 1
         while end < last:
             token = self.tokens[end]
@@ -147,7 +147,7 @@ class Code:
         return end
 
     def is_lambda(self, index):
-        """Whether the `{` begins the body of a lambda."""
+        """Whether the `{` starts the body of a lambda."""
         before = index - 1
         while self.word(before, "mutable", "noexcept"):
             before -= 1
@@ -166,7 +166,7 @@ class Code:
                                        or self.is_sign(captures, ")", "]")))
 
     def bodies(self, start=0, end=None):
-        """Yields (first, last) of the tokens inside of each function that namespaces and classes hold."""
+        """Yields (first, last) of the tokens in each function of namespaces and classes."""
         end = len(self.tokens) if end is None else end
         begin = index = start
         while index < end:
@@ -206,7 +206,7 @@ class Code:
             return "class" if any(self.word(item, *CLASS_WORDS) for item in head) else "initializer"
         if any(self.word(item, "constexpr", "consteval") for item in head):
             return "constant function"
-        # Members that are initialized with braces stand before the body of a constructor.
+        # Members initialized with braces come before the body of a constructor.
         has_members = any(self.is_sign(item, ":") and item > parameters for item in head)
         if has_members and not self.is_sign(brace - 1, ")", "}"):
             return "initializer"

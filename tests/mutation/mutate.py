@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""How many small mistakes the tests see: a mutation score. Run: tests/mutation/mutate.py --seed 1 --sample 300
+"""Measures how many small mistakes the tests find: a mutation score. Run: tests/mutation/mutate.py --seed 1 --sample
+300
 
-It draws mutants from the bodies of all functions of src/ and endpoint/, builds a copy of the checkout in which each is
-compiled in behind a switch, finds which cases of the tests reach it, and runs these, the fastest first, until one fails.
-A mutant is killed where a case fails twice with it and passes in between without it, or hangs. Those that do not compile
-are replaced by the next ones drawn. The score, the survivors and their diffs are printed, and written as JSON. Survivors
-that somebody has judged to be the same program are named, with the reason, in a file: --resume --equivalent FILE.json
-prints the score of the others.
+It draws mutants from the bodies of all functions of src/ and endpoint/, and builds a copy of the checkout that contains
+each behind a switch. It finds the test cases that reach a mutant, and runs them, the fastest first, until one fails. A
+mutant is killed if a case fails twice with it and passes in between without it, or hangs. Mutants that do not compile
+are replaced by the next ones drawn. It prints the score, the survivors and their diffs, and writes them as JSON. A file
+can list survivors that are equivalent to the original program, with reasons: --resume --equivalent FILE.json prints the
+score of the others.
 """
 
 import argparse
@@ -33,7 +34,7 @@ def sources():
 
 
 def identities(mutants, texts):
-    """{identity: mutant}: a mutant is the same in another commit where its line and its change are."""
+    """Returns {identity: mutant}. A mutant keeps its identity in other commits if its line and its change are equal."""
     seen, named = {}, {}
     for mutant in mutants:
         text = texts[mutant.file]
@@ -49,7 +50,7 @@ def say(text):
 
 
 def build(tree, drawn, named, count, texts):
-    """Builds the tree with the first `count` of the drawn mutants that compile. Returns {number: identity}, refused."""
+    """Builds the tree with the first `count` drawn mutants that compile. Returns {number: identity}, refused."""
     waiting = [key for key in drawn if key in named]
     numbers = {}
     alone, refused, compiled = [], [], set()
@@ -58,7 +59,7 @@ def build(tree, drawn, named, count, texts):
         while waiting and len(numbers) + len(alone) < count:
             number += 1
             numbers[number] = waiting.pop(0)
-        # Of those that were blamed together, one of each file is tried at a time.
+        # Of mutants blamed together, tries one per file at a time.
         tried, files = {}, set()
         for key in list(alone):
             if named[key].file not in files:
@@ -95,7 +96,7 @@ def build(tree, drawn, named, count, texts):
 
 
 def find_reach(tests, count, jobs):
-    """Runs each case once without a mutant, and notes how long it takes and what it reaches. Returns those that pass."""
+    """Runs each case once without a mutant, and records its duration and what it reaches. Returns those that pass."""
     cases = [case for test in tests for case in test.cases()]
 
     def measure(case):
@@ -115,7 +116,7 @@ def find_reach(tests, count, jobs):
 
 
 def judge(number, cases):
-    """What becomes of a mutant: (state, what killed it)."""
+    """Judges a mutant. Returns (state, what killed it)."""
     reaching = [case for case in cases if number in case.reaches]
     if not reaching:
         return "unreached", ""
@@ -126,7 +127,7 @@ def judge(number, cases):
             if outcome == "passed":
                 break
             if suite.run(batch, limit)[0] != "passed":
-                continue  # it fails without the mutant too: it is asked again
+                continue  # it also fails without the mutant: run it again
             again, _ = suite.run(batch, limit, number)
             if again != "passed":
                 names = batch[0].name if len(batch) == 1 else f"{len(batch)} cases"
@@ -135,7 +136,7 @@ def judge(number, cases):
 
 
 def note_equivalent(results, reasons):
-    """Notes which mutants are the same program, {identity: reason}, and no others. Returns what is wrong with that."""
+    """Records which mutants are equivalent, {identity: reason}, and no others. Returns the errors in that list."""
     entries = {entry["identity"]: entry for entry in results["mutants"]}
     for entry in entries.values():
         entry.pop("equivalent", None)

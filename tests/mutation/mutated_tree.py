@@ -1,4 +1,4 @@
-"""The mutated copy of the checkout: every sampled mutant compiled in behind a switch that the environment sets."""
+"""The mutated copy of the checkout: every sampled mutant is compiled in, behind a switch set by the environment."""
 
 import difflib
 import json
@@ -11,13 +11,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
-LABELS = {"sources", "endpoint", "examples", "adapters", "bugs"}  # of the tests that are asked
+LABELS = {"sources", "endpoint", "examples", "adapters", "bugs"}  # of the tests to run
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef)\b", re.MULTILINE)
 LOCATION = re.compile(r"^(?:.*?from |In file included from )?([^\s:()]+):(\d+)(?::\d+)?[:,]?(.*)$")
 
 
 def with_edits(text, start, end, edits):
-    """The text of [start, end), edited."""
+    """Returns the text of [start, end) with the edits."""
     parts, place = [], start
     for first, last, new in sorted(edits):
         if start <= first and last <= end:
@@ -27,7 +27,7 @@ def with_edits(text, start, end, edits):
 
 
 def switched(text, mutants, path):
-    """The file with each mutant behind its switch; `mutants` is {number: mutant}."""
+    """Returns the file with each mutant behind its switch; `mutants` is {number: mutant}."""
     edits = sorted({edit for mutant in mutants.values() for edit in map(tuple, mutant.also)})
     order = sorted(mutants.items(), key=lambda item: (item[1].start, -item[1].end, item[0]))
 
@@ -54,12 +54,12 @@ def switched(text, mutants, path):
             mistake = f"({on} ? ({mutated}) : ({written}))"
         return f"/*<{number}>*/{mistake}/*</{number}>*/"
 
-    # Lines after the first keep their numbers where no mutant has several.
+    # Keeps the line numbers of the original, except for mutants of several lines.
     return f'#include "{HERE / "switch.hpp"}"\n#line 1 "{path}"\n' + emit(0, len(text), order) if mutants else text
 
 
 def lines_of(written):
-    """{number: (first, last)}: the lines of the file, as the compiler counts them, on which each switch stands."""
+    """Returns {number: (first, last)}: the lines of each switch, as the compiler counts them."""
     skipped = 2 if written.startswith("#include \"" + str(HERE)) else 0
     spans = {}
     for found in re.finditer(r"/\*<(/?)(\d+)>\*/", written):
@@ -70,7 +70,7 @@ def lines_of(written):
 
 
 def difference(text, mutant):
-    """The mistake as a diff of the lines that it changes."""
+    """Returns the mistake as a diff of the changed lines."""
     changed = text[:mutant.start] + mutant.mutated(text) + text[mutant.end:]
     lines = difflib.unified_diff(text.splitlines(), changed.splitlines(), lineterm="", n=0)
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
@@ -83,7 +83,7 @@ class Tree:
         self.jobs = jobs
 
     def copy(self):
-        """Brings the copy up to the checkout, and leaves alone what is equal, so that it is not compiled anew."""
+        """Updates the copy from the checkout. Keeps equal files, so that they are not recompiled."""
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=CHECKOUT, check=True,
                                 capture_output=True, text=True).stdout.splitlines()
         files = {name for name in listed if (CHECKOUT / name).is_file()}
@@ -100,7 +100,7 @@ class Tree:
                     path.unlink()
 
     def write(self, mutants, texts):
-        """Writes the mutated files. Those without a mutant are as in the checkout."""
+        """Writes the mutated files. Files without a mutant equal the checkout."""
         self.spans = {}
         for file, text in texts.items():
             inside = {number: mutant for number, mutant in mutants.items() if mutant.file == file}
@@ -116,7 +116,7 @@ class Tree:
                        cwd=self.root, check=True, stdout=subprocess.DEVNULL)
 
     def tests(self):
-        """The tests that are asked, as ctest describes them."""
+        """Returns the tests to run, as ctest describes them."""
         listed = subprocess.run(["ctest", "--test-dir", str(self.build), "--show-only=json-v1"], check=True,
                                 capture_output=True, text=True).stdout
         for entry in json.loads(listed)["tests"]:
@@ -125,7 +125,7 @@ class Tree:
                 yield {**entry, "properties": properties}
 
     def compile(self):
-        """Builds what the tests need. Returns what the compiler wrote where it failed, or None."""
+        """Builds what the tests need. Returns the compiler's errors, or None."""
         targets = ["needs." + entry["name"] for entry in self.tests()]
         done = subprocess.run(["cmake", "--build", "--preset", "dev", f"-j{self.jobs}", "--target", *targets, "--", "-k0"],
                               cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -133,7 +133,7 @@ class Tree:
         return done.stdout if done.returncode else None
 
     def left_out(self, mutants, texts):
-        """The mutants that the preprocessor leaves out, in code for other systems."""
+        """Returns the mutants that the preprocessor removes, in code for other systems."""
         wanted = {number for number, mutant in mutants.items() if CONDITIONAL.search(texts[mutant.file])}
         for entry in json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8")):
             if not wanted:
@@ -145,7 +145,7 @@ class Tree:
         return wanted
 
     def blamed(self, output):
-        """Yields for each error of the compiler the set of mutants that stand where it points."""
+        """Yields for each error of the compiler the set of mutants at its position."""
         begins = (" error: ", " warning: ", "In instantiation of", "In substitution of", "In file included from",
                   "In function ", "In member function", "In lambda function", "FAILED: ")
         around, error = set(), False

@@ -1,7 +1,7 @@
 """The mutation operators: where a function can be changed by one small mistake, and how.
 
-The established set: relations and their boundaries, logical connectors, arithmetic, constants one beside, conditions
-that are always true or false, loops that never begin, statements left out, other values returned.
+The established set: relations and their boundaries, logical connectors, arithmetic, constants changed by one,
+conditions that are always true or false, loops that never start, removed statements, other returned values.
 """
 
 import re
@@ -16,25 +16,25 @@ ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "+=": "-=", "-="
 STEPS = {"++": "--", "--": "++"}
 INTEGER = re.compile(r"(0[xX][\da-fA-F']+|[\d']+)([uUlLzZ]*|_?[a-z]+)")
 DECIMAL = re.compile(r"(\d+\.\d*)(\w*)")
-# What a return of these would change is nothing, or no value of the type.
+# A mutation of these return values would change nothing, or would not have the type.
 RETURNED_AS_THEY_ARE = {"nullptr", "std::nullopt", "*this"}
 
 
 @dataclass
 class Mutant:
-    """One change: inside of [start, end) of the file, each of `edits` (start, end, text) is made."""
+    """One change: each of `edits` (start, end, text) is applied inside [start, end) of the file."""
     file: str
     line: int
     operator: str
     start: int
     end: int
-    form: str  # how the switch is written: expression, condition, declaration, statement
+    form: str  # the form of the switch: expression, condition, declaration, statement
     edits: list
     declared: str = ""  # the name that a condition declares
-    also: list = field(default_factory=list)  # edits that the switch takes where both variants stand
+    also: list = field(default_factory=list)  # edits of the switch if both variants are present
 
     def mutated(self, text):
-        """What stands at [start, end) with the mistake."""
+        """Returns the text of [start, end) with the mistake."""
         parts, place = [], self.start
         for start, end, new in sorted(self.edits):
             parts += [text[place:start], new]
@@ -65,7 +65,7 @@ class Finder:
             index = self._statement(index, last)
 
     def _statement(self, index, last):
-        """Reads one statement and returns the token after it."""
+        """Parses one statement and returns the token after it."""
         code = self.code
         if code.is_sign(index, ";"):
             return index + 1
@@ -111,7 +111,7 @@ class Finder:
             self._condition(first, last, "true", "false")
             self._expression(first, last)
             return
-        # What is declared is still there when the condition is something else.
+        # The declared variable must exist for any condition.
         self._expression(assignment + 1, last)
         declared = self.tokens[assignment - 1]
         if declared.kind == "name" and semicolon is None:
@@ -154,7 +154,7 @@ class Finder:
         return self._statement(closing + 1, last)
 
     def _end_of_statement(self, index, last):
-        """The token after a statement that is only looked at."""
+        """Returns the token after a statement that is not mutated."""
         kept, self.found = self.found, []
         try:
             return self._statement(index, last)
@@ -162,7 +162,7 @@ class Finder:
             self.found = kept
 
     def _simple(self, first, end):
-        """A statement that ends with the semicolon at `end`."""
+        """Mutates a statement that ends with the semicolon at `end`."""
         code = self.code
         if first >= end or code.word(first, "using", "typedef", "static_assert", "goto", "namespace"):
             return
@@ -184,7 +184,7 @@ class Finder:
             self._left_out(first, end)
             self._expression(first, end)
             return
-        # A constant that the compiler computes becomes one that is computed at run time.
+        # A compile-time constant becomes a run-time constant.
         constants = [token for token in range(first, end) if code.word(token, "constexpr")][:1]
         self.also = [(self.tokens[token].start, self.tokens[token].end, "const") for token in constants]
         if constants and code.word(constants[0] - 1, "static"):
@@ -193,7 +193,7 @@ class Finder:
         self.also = []
 
     def _is_expression(self, first, end):
-        """Whether a statement is a call, an assignment or a step, and no declaration."""
+        """Whether a statement is a call, an assignment or an increment, and not a declaration."""
         code = self.code
         index = first
         while code.is_sign(index, "++", "--", "*", "("):
@@ -239,7 +239,7 @@ class Finder:
             self._add("other value returned", first, end + 1, "statement",
                       [(begin, begin, "::mutation::other("), (after, after, ")")])
         if end - first == 2 and (self.tokens[first + 1].kind == "number" or text in ("true", "false")):
-            return  # a constant one beside is the same mistake
+            return  # a constant changed by one is the same mistake
         self._expression(first + 1, end)
 
     # --- Expressions ----------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Finder:
                 self.also = kept
                 index = code.match[index] + 1
                 continue
-            if code.is_sign(index, "<") and code.opens(index):  # arguments of a template
+            if code.is_sign(index, "<") and code.opens(index):  # template arguments
                 index = code.match[index] + 1
                 continue
             if code.is_sign(index, "[") and code.opens(index) and code.is_sign(code.match[index] + 1, "(", "{") and \
@@ -310,7 +310,7 @@ class Finder:
                 self._binary("connector", index, first, last, CONNECTORS[token.text])
 
     def _operand_of_prefix(self, index, last):
-        """The token after what a prefix operator is applied to."""
+        """Returns the token after the operand of a prefix operator."""
         code = self.code
         end = index + 1
         while end < last and not code.closes(end) and not code.is_binary(end) and not code.is_sign(end, ";", ":", ",", "?"):
@@ -322,7 +322,7 @@ class Finder:
         strength = PRECEDENCE[token.text]
         begin = self.code.left_operand(index, first, strength)
         end = self.code.right_operand(index, last, strength)
-        if token.text in ASSIGNMENTS:  # they take all that follows
+        if token.text in ASSIGNMENTS:  # their operand is everything to the right
             end = self.code.find(index + 1, last, ",") or last
         if begin < index and end > index + 1:
             self._replace(operator, begin, end, [(token, other)])
@@ -334,7 +334,8 @@ class Finder:
         for value in values:
             self._add("condition", first, last, "condition", [(begin, end, value)])
 
-    # --- What was found ---------------------------------------------------------------------------------------------------
+    # --- Results
+    # ----------------------------------------------------------------------------------------------------------
 
     def _text(self, first, last):
         return self.code.text[self.tokens[first].start:self.tokens[last - 1].end] if first < last else ""

@@ -1,4 +1,4 @@
-"""The tests as mutants meet them: the cases of each ctest test, what each reaches, and how some of them are run."""
+"""The tests to run on mutants: the cases of each ctest test, what each reaches, and how to run some of them."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 
-SLOW = 1.0  # seconds from which a case is run by itself, after those that are faster
+SLOW = 1.0  # seconds; a slower case runs alone, after the faster ones
 LIST_OF_PYTHON = """
 import importlib.util, os, sys, unittest
 path = sys.argv[1]
@@ -66,7 +66,7 @@ class Test:
         if self.is_python:
             return [*self.command, "-f", *names]
         if names:
-            # What the filters of doctest read as more than itself may be any character.
+            # doctest's filters give these characters a meaning; "?" matches any character.
             return [*self.command, "--abort-after=1",
                     "--test-case=" + ",".join(re.sub(r'[,*\\"]', "?", name) for name in names)]
         return self.command
@@ -78,7 +78,7 @@ def tests_of(tree, pattern):
 
 
 def end_all(mark):
-    """Ends the processes of a run that outlive it; they are known by what their environment has."""
+    """Ends processes that outlive a run. A variable in their environment identifies them."""
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -114,12 +114,12 @@ def run(cases, limit, mutant=0, reached=None):
 
 
 def limit_for(cases):
-    """Seconds after which the cases hang: generous, since the machine may be busy."""
+    """The timeout of the cases in seconds: generous, since the machine may be busy."""
     return 3 * sum(case.seconds for case in cases) + 20
 
 
 def batches(cases):
-    """The cases in the order in which they are run: those that are fast, by test, then each that is slow."""
+    """The cases in the order of their runs: fast ones, grouped by test, then each slow one."""
     fast = {}
     for case in cases:
         if case.seconds < SLOW and case.name:

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <type_traits>
 
-/// The switch that mutated code asks.
+/// The switch in mutated code.
 namespace mutation {
 
-/// What the environment says, read once.
+/// The settings of the environment, read once.
 struct Switch {
-  int chosen = 0;                             ///< the number of the mutant that is on; 0: none, all run as written
+  int chosen = 0;                             ///< the number of the enabled mutant; 0 runs the original code
   volatile unsigned char* reached = nullptr;  ///< one byte for each mutant, shared by the processes of a test
 
   Switch() {
@@ -33,7 +33,7 @@ inline bool on(int number) {
   return state.chosen == number;
 }
 
-/// Another value than this one: the opposite of a bool, the number beside, and what else a type begins with.
+/// A different value: the opposite of a bool, the number plus one, otherwise a default value of the type.
 template <class Type>
 std::decay_t<Type> other(Type&& value) {
   using Value = std::decay_t<Type>;

@@ -1,5 +1,5 @@
-// Replies larger than the buffers of their sockets: what a client gets that reads at once, that reads slowly, that has
-// closed its side before, and what the journal knows of one that leaves.
+// Replies larger than the buffers of their sockets: the bytes for a client that reads at once, reads slowly, or has
+// half-closed before, and the journal's record of a client that leaves.
 
 #include <sys/socket.h>
 
@@ -19,15 +19,15 @@ namespace {
 
 using test_support::End;
 
-/// What a client does with a reply. All but the first read nothing until the gateway's socket is full.
+/// How a client reads a reply. All but the first read nothing until the gateway's socket is full.
 enum class Reads { at_once, slowly, after_half_closing, a_little_before_resetting, not_at_all };
 
-/// Each side's buffer of a client that reads slowly, in bytes; Linux takes the double.
+/// The buffer of each side for a client that reads slowly, in bytes; Linux doubles it.
 constexpr int small_buffer = 16384;
-/// Several times what both buffers hold, so that the end of a reply of that size has not left while nobody reads.
+/// Several times the size of both buffers: the end of such a reply has not been sent while the client does not read.
 constexpr std::size_t much = 150'000;
 
-/// One plan: a large reply, and what its client does.
+/// A plan: a large reply, and its client's behaviour.
 struct Load {
   explicit Load(std::size_t number) : draw(detail::fingerprint("oracle load/" + std::to_string(number))) {
     switch (draw.below(4)) {
@@ -38,17 +38,17 @@ struct Load {
     }
     reads = draw.one_of<Reads>({Reads::at_once, Reads::slowly, Reads::slowly, Reads::slowly, Reads::after_half_closing,
                                 Reads::a_little_before_resetting, Reads::not_at_all});
-    // Whether such a client leaves before the end of a smaller reply would depend on the system's buffers.
+    // For a smaller reply, it would depend on the system's buffers whether such a client leaves before the end.
     if (size < much && reads != Reads::at_once) reads = Reads::slowly;
-    // How far the reply has come while its client reads nothing depends on the buffers, too. What happens in it then
-    // would be before such a client acts or after it, and a gateway that waits between slices would not fill them.
+    // How far the reply gets while its client reads nothing also depends on the buffers. Events in the reply could then
+    // come before or after the client's action, and a gateway that waits between slices would not fill the buffers.
     if (reads != Reads::at_once && reads != Reads::slowly) return;
     add_waits();
     if (draw.once_in(2)) add_writes();
     if (draw.once_in(2)) add_fault();
   }
 
-  /// Words that gzip does not shorten much.
+  /// Random words that gzip hardly compresses.
   std::string words(std::size_t count) {
     std::string text;
     for (; count > 0; --count) {
@@ -97,13 +97,13 @@ struct Load {
       try {
         reply = reply.hold(gate, before_event(draw.from_one_to(4)));
         is_held = true;
-      } catch (const GatewayError&) {  // it has no so many events
+      } catch (const GatewayError&) {  // the reply has fewer events
       }
     }
     if (draw.once_in(3)) {
       try {
         reply = reply.first_token_after(20ms);
-      } catch (const GatewayError&) {  // it has no pace
+      } catch (const GatewayError&) {  // the reply has no pace
       }
     }
   }
@@ -128,7 +128,7 @@ struct Load {
       try {
         reply = reply.fault(trigger, effect);
         return;
-      } catch (const GatewayError&) {  // what can never happen in this reply
+      } catch (const GatewayError&) {  // impossible in this reply
       }
     }
   }
@@ -139,18 +139,18 @@ struct Load {
   Reply reply{""};
   bool streamed = false;
   std::size_t events = 0;
-  /// About how many bytes its body has.
+  /// The approximate size of the body in bytes.
   std::size_t size = 0;
   Reads reads = Reads::slowly;
 };
 
-/// A client that reads when it is told to.
+/// A client that reads on request.
 class Client {
  public:
   Client(const Gateway& gateway, int receive_buffer) : connection_(gateway, {receive_buffer}) {}
 
   bool send(const std::string& bytes) { return connection_.send(bytes); }
-  /// Takes what is there, at most so many bytes.
+  /// Receives what is there, at most `most` bytes.
   void read(std::size_t most) {
     char buffer[16384];
     while (most > 0 && end_ == End::open) {
@@ -161,7 +161,7 @@ class Client {
       received_.append(buffer, static_cast<std::size_t>(size));
       most -= static_cast<std::size_t>(size);
     }
-    // A gateway that has closed its side may wait for that.
+    // A gateway that has half-closed may wait for the client to close too.
     if (end_ == End::fin) connection_.shutdown_write();
   }
   void half_close() { connection_.shutdown_write(); }
@@ -170,7 +170,7 @@ class Client {
     is_open_ = false;
   }
 
-  /// Nothing comes any more.
+  /// Nothing else can arrive.
   bool is_done() const { return !is_open_ || end_ != End::open; }
   End end() const { return end_; }
   const std::string& received() const { return received_; }
@@ -182,8 +182,8 @@ class Client {
   bool is_open_ = true;
 };
 
-/// Reads the reply as the plan says, opens its gate, and moves the clock from wait to wait, until both sides have
-/// ended. False when that took too long.
+/// Reads the reply according to the plan, opens its gate, and moves the clock from wait to wait, until both sides have
+/// ended. Returns false on a timeout.
 bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoing& outgoing, Client& client,
            Transcript& told) {
   const std::size_t step = load.reads == Reads::at_once ? std::size_t{1} << 20 : 500 + load.draw.below(12'000);
@@ -196,7 +196,7 @@ bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoin
     if (has_ended && (client.is_done() || load.reads == Reads::not_at_all)) return true;
     if (!may_read) {
       may_read = load.reads != Reads::not_at_all && (has_ended || outgoing.was_full());
-      // A gateway also waits for its client between two slices, or until what precedes a fault has arrived.
+      // The gateway also waits for its client between two slices, or until bytes before a fault have arrived.
       if (load.reads == Reads::slowly && std::chrono::steady_clock::now() - began > 20ms) may_read = true;
       if (may_read && load.reads == Reads::after_half_closing) client.half_close();
     }
@@ -211,7 +211,7 @@ bool drive(Load& load, const Gateway& gateway, ManualClock manual, const Outgoin
       told << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
     try {
       manual.advance_to_next_event();
-    } catch (const GatewayError&) {  // the client's leaving has ended the wait
+    } catch (const GatewayError&) {  // the client left, which ended the wait
     }
     return false;
   };
@@ -224,7 +224,7 @@ std::string large_reply(std::size_t number) {
   Load load(number);
   const bool is_slow = load.reads != Reads::at_once;
   const ManualClock manual;
-  // Of real time, which a client that reads at all must not run into.
+  // In real time; clients that read must not exceed it.
   const Duration patience = load.reads == Reads::not_at_all ? Duration(200ms) : Duration(60s);
   Gateway gateway{
       Options().seed(number).clock(manual).keep_answers(true).verify_on_destruction(false).write_timeout(patience)};
@@ -239,7 +239,7 @@ std::string large_reply(std::size_t number) {
   if (!drive(load, gateway, manual, outgoing, client, told)) return "took too long";
   const Exchange exchange = gateway.journal().last();
   if (load.reads == Reads::a_little_before_resetting || load.reads == Reads::not_at_all) {
-    // How much the system has taken by then is its affair.
+    // How much the system has accepted by then is not deterministic.
     told << "outcome " << exchange.outcome().kind << " status " << exchange.status() << " answer "
          << to_string(exchange.answer()->ending) << " head at " << exchange.answer()->head_at.count();
     if (const auto departure = exchange.departure()) told << " departure " << departure->how;
@@ -251,7 +251,7 @@ std::string large_reply(std::size_t number) {
   tell(*exchange.answer(), told);
   told.text("summary", exchange.summary());
   told.text("verify", gateway.verify().message());
-  // Where the socket takes little at a time, the slices are what it takes.
+  // If the socket accepts little at a time, it determines the slices.
   if (!is_slow) tell(outgoing.writes(), told);
   return told.str();
 }

@@ -1,5 +1,5 @@
-// Whether what a gateway sends on the real clock leaves at its moment: never before, and within 5 ms after. The moments
-// are those at which the same plan leaves on a manual clock.
+// Checks that bytes on the real clock leave on time: never early, and at most 5 ms late. The expected times are those
+// of the same plan on a manual clock.
 
 #include <algorithm>
 #include <atomic>
@@ -20,11 +20,10 @@ namespace oracle {
 namespace {
 
 constexpr std::chrono::nanoseconds most_late = 5ms;
-/// A machine that does other things makes a thread wait for longer than that now and then, but hardly for the same
-/// write in each of so many runs.
+/// A busy machine sometimes delays a thread by more, but hardly the same write in this many runs.
 constexpr int most_runs = 30;
 
-/// One plan: a paced reply, without pings: a machine that pauses makes a stream miss one.
+/// A plan: a paced reply without pings, because a machine that pauses makes a stream miss one.
 struct Timed {
   explicit Timed(std::size_t number) : draw(detail::fingerprint("oracle moments/" + std::to_string(number))) {
     std::string said;
@@ -48,7 +47,7 @@ struct Timed {
   bool streamed = true;
 };
 
-/// What a plan writes, the moments counted from the request.
+/// The writes of a plan, with times relative to the request.
 std::vector<Outgoing::Write> run(std::size_t number, bool is_manual) {
   const Timed timed(number);
   const ManualClock manual;
@@ -84,13 +83,13 @@ std::size_t bytes_of(const std::vector<Outgoing::Write>& writes) {
   return bytes;
 }
 
-/// How long after its moment the last byte of a planned write left, and how long after it the first one.
+/// How late the last byte of a planned write left, and how late the first.
 struct Delay {
   std::chrono::nanoseconds first;
   std::chrono::nanoseconds last;
 };
 
-/// What is due together may leave in one write or in several.
+/// Events due together may leave in one write or in several.
 std::vector<Delay> delays(const std::vector<Outgoing::Write>& planned, const std::vector<Outgoing::Write>& made) {
   std::vector<Delay> all;
   std::size_t begin = 0;
@@ -111,7 +110,7 @@ std::string in_milliseconds(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::duration<double, std::milli>(time).count()) + " ms";
 }
 
-/// How many processors of the machine other processes take.
+/// The number of cores that other processes use.
 class Others {
  public:
   double taken() const {
@@ -125,8 +124,8 @@ class Others {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// What is allowed where others keep the machine busy: it grows with what they leave, and has no bound where that is
-/// next to nothing.
+/// The allowed lateness on a busy machine: it grows as other processes leave less of the machine, and is unlimited if
+/// they leave almost nothing.
 std::chrono::nanoseconds most_late_beside(double others) {
   const double processors = std::max(1u, std::thread::hardware_concurrency());
   if (others < 0.2) return most_late;
@@ -135,11 +134,11 @@ std::chrono::nanoseconds most_late_beside(double others) {
       std::llround(static_cast<double>(most_late.count()) * processors / (processors - others)));
 }
 
-/// What was found of a plan.
+/// The result of a plan.
 struct Found {
-  /// What is wrong however busy the machine is; empty: nothing.
+  /// An error on any machine, however busy; empty if there is none.
   std::string problem;
-  /// How late each write left when it left earliest.
+  /// The minimum lateness of each write over all runs.
   std::vector<std::chrono::nanoseconds> late;
 
   std::size_t latest() const {
@@ -184,7 +183,7 @@ bool leaves_in_time(std::size_t plans, std::size_t jobs) {
   std::vector<std::chrono::nanoseconds> all;
   for (const Found& each : found) all.insert(all.end(), each.late.begin(), each.late.end());
   std::sort(all.begin(), all.end());
-  // Where others take the machine, single writes are late in all runs, but not most of them: that is no chance.
+  // On a busy machine single writes may be late in all runs, but not most writes: then the gateway is late.
   const bool are_most_late = !all.empty() && all[all.size() / 2] > most_late;
   const std::chrono::nanoseconds limit = are_most_late ? most_late : most_late_beside(taken);
   std::size_t failed = 0;

@@ -1,15 +1,15 @@
-// Compares what the gateway sends for random plans, byte by byte and moment by moment, with the kept hashes. A change
-// of the engine shows in which plan it changes what a client or a test can see.
+// Compares the gateway's output for random plans, with bytes and times, with stored hashes. After a change of the
+// engine, it shows the plans for which clients or tests see a difference.
 //
 //   oracle KIND HASHES [--plans N] [--jobs N]   compares the first N plans (default: all); exit code 1 if one differs
-//   oracle KIND HASHES --record                 writes the hashes anew
+//   oracle KIND HASHES --record                 writes the hashes again
 //   oracle KIND --show NUMBER                   prints the transcript of one plan
-//   oracle moments [--plans N] [--jobs N]       checks that replies on the real clock leave in time
+//   oracle moments [--plans N] [--jobs N]       checks that replies on the real clock leave on time
 //
 // KIND is replies, writes, large_replies or sweeps.
 //
-// A line of HASHES stands for 100 plans: a digest of their hashes, then the last two digits of each hash. The digits
-// name the plan that differs. The digest finds a difference that the digits miss.
+// A line of HASHES represents 100 plans: a digest of their hashes, then the last two digits of each hash. The digits
+// identify the plan that differs. The digest detects differences that the digits miss.
 
 #include "oracle.hpp"
 
@@ -67,7 +67,7 @@ void tell(const std::vector<Outgoing::Write>& writes, Transcript& told) {
 
 namespace {
 
-/// One kind of plans.
+/// A kind of plans.
 struct Kind {
   const char* name;
   std::size_t plans;
@@ -79,11 +79,11 @@ constexpr Kind kinds[] = {{"replies", 20'000, &reply},
                           {"large_replies", 400, &large_reply},
                           {"sweeps", 300, &sweep}};
 
-/// So many plans of some tenths of a second each are run on the real clock.
+/// The number of plans on the real clock, which take some tenths of a second each.
 constexpr std::size_t plans_in_time = 60;
 
 constexpr std::size_t plans_per_line = 100;
-/// The hexadecimal digits that a line keeps of each hash.
+/// The hexadecimal digits of each hash in a line.
 constexpr std::size_t digits_per_plan = 2;
 constexpr std::size_t named_at_most = 20;
 
@@ -96,7 +96,7 @@ std::string hash_of(const Kind& kind, std::size_t number) {
   return text;
 }
 
-/// Returns the hash that two runs in a row have: a busy machine may stop a thread at a bad moment.
+/// Returns the hash that two consecutive runs agree on: a busy machine may pause a thread at a bad moment.
 std::string certain_hash_of(const Kind& kind, std::size_t number) {
   std::string last = hash_of(kind, number);
   for (int again = 0; again < 10; ++again) {
@@ -152,14 +152,14 @@ int compare(const Kind& kind, const std::string& file, std::size_t count, std::s
     const std::size_t differing_before = differing;
     for (; compared < std::min(end, count); ++compared) {
       const std::string wanted = digits.substr((compared - first) * digits_per_plan, digits_per_plan);
-      // A busy machine may stop a thread at a bad moment. A plan that differs does so in each run.
+      // A busy machine may pause a thread at a bad moment. A plan that really differs does so in each run.
       for (int again = 0; again < 5 && digits_of(found[compared]) != wanted; ++again)
         found[compared] = hash_of(kind, compared);
       if (digits_of(found[compared]) == wanted) continue;
       if (++differing <= named_at_most)
         std::cerr << "plan " << compared << " differs: oracle " << kind.name << " --show " << compared << '\n';
     }
-    // The digest needs every plan of the line, and the right hash of each.
+    // The digest requires every plan of the line, with the right hash.
     if (end > count || differing > differing_before || digest_of(found, first, end) == digest) continue;
     for (std::size_t number = first; number < end; ++number) found[number] = certain_hash_of(kind, number);
     if (digest_of(found, first, end) == digest) continue;

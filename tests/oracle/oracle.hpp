@@ -1,6 +1,6 @@
 #pragma once
 
-// What the oracles share: how a request is made, and what is told of an exchange before it is hashed.
+// Shared by the oracles: how a request is made, and the text about an exchange that is hashed.
 
 #include <cstddef>
 #include <sstream>
@@ -16,10 +16,11 @@ namespace oracle {
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 
-/// Where all that is scripted is said to be: what verify() says names it, and a line that moves is to change no hash.
+/// The source location of all scripted replies. verify() prints it, so a real location would change hashes when lines
+/// move.
 constexpr SourceLocation scripted_at{"oracle.cpp", 271};
 
-/// What is hashed.
+/// The text to hash.
 class Transcript {
  public:
   template <class Value>
@@ -37,26 +38,26 @@ class Transcript {
 
 std::string request_of(const Gateway& gateway, const Json& body, bool closes);
 
-/// Whether it has ended, without waiting for that.
+/// Whether it has ended; does not wait.
 bool is_over(const Exchange& exchange);
-/// What the record has of how an exchange went.
+/// Adds the record of an exchange.
 void tell(const Exchange& exchange, Transcript& told);
 void tell(const SentAnswer& answer, Transcript& told);
-/// The size of each write and its moment.
+/// Adds the size and the time of each write.
 void tell(const std::vector<Outgoing::Write>& writes, Transcript& told);
 
-// What the plan of a number sends, as a transcript.
+// Returns the transcript of a plan's output, by the plan's number.
 
-/// A reply of any kind, its client reading, resetting or half-closing, on any clock.
+/// A reply of any kind on any clock. Its client reads, resets or half-closes.
 std::string reply(std::size_t number);
 /// The same reply on a manual clock with a client that reads, and which bytes share a write.
 std::string writes(std::size_t number);
-/// A reply larger than the buffers of its sockets, its client reading at once, slowly, or no more.
+/// A reply larger than the buffers of its sockets. Its client reads at once, slowly, or stops reading.
 std::string large_reply(std::size_t number);
 /// The steps of a sweep over a reply, and of its splits.
 std::string sweep(std::size_t number);
 
-/// Whether what plans on the real clock send leaves within 5 ms of its moment. Says which does not.
+/// Checks that bytes of plans on the real clock leave at most 5 ms late. Prints those that do not.
 bool leaves_in_time(std::size_t plans, std::size_t jobs);
 
 }  // namespace oracle

@@ -1,5 +1,5 @@
-// Which writes of a process are a gateway's: send(2) of this program, which the gateway's library calls in place of the
-// system's.
+// Identifies the writes of a gateway: this program defines send(2), which the library then calls instead of the
+// system's function.
 
 #include "outgoing.hpp"
 
@@ -25,7 +25,7 @@ Watched& watched() {
   return all;
 }
 
-/// The port at this side, which all connections of a gateway have in common with its listener and no client's has; 0:
+/// The local port, which all connections of a gateway share with its listener and no client's connection has; 0 if
 /// none.
 int port_of(int socket) {
   sockaddr_storage address{};

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a gateway hands to its sockets, write by write.
+// Records the writes of a gateway to its sockets.
 
 #include <chrono>
 #include <cstddef>
@@ -11,29 +11,29 @@
 
 namespace oracle {
 
-/// Sees each send(2) of one gateway for as long as this lives. No gateway writes to a socket by another call, and one
-/// that did would be seen to write nothing.
+/// Records each send(2) of one gateway during its lifetime. Gateways write to sockets only with this call; another call
+/// would look like no write.
 class Outgoing {
  public:
-  /// What was handed over in one piece. A piece that the socket took in several is one all the same: how much a socket
-  /// takes at once is the system's affair.
+  /// Bytes passed in one call. If the socket accepts them in parts, they still count as one write, because the parts
+  /// depend on the system.
   struct Write {
     std::size_t size;
     std::chrono::nanoseconds at;
   };
 
-  /// `now` tells the moment of a write; it is called by the gateway's threads. `send_buffer`: bytes of the buffer of
-  /// each socket of the gateway that writes; 0: the system's.
+  /// `now` returns the time of a write; the gateway's threads call it. `send_buffer` sets the buffer of each writing
+  /// socket in bytes; 0 keeps the system's.
   Outgoing(const mock_gateway::Gateway& gateway, std::function<std::chrono::nanoseconds()> now, int send_buffer = 0);
   ~Outgoing();
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
 
   std::vector<Write> writes() const;
-  /// Whether a socket has once been too full for another byte.
+  /// Whether a socket has ever been full.
   bool was_full() const;
 
-  // What send(2) calls.
+  // Called by send(2).
   static void begin_send(int socket, std::size_t size);
   static void end_send(int socket, std::size_t taken);
 
@@ -44,8 +44,8 @@ class Outgoing {
   const std::function<std::chrono::nanoseconds()> now_;
   const int send_buffer_;
   std::vector<Write> writes_;
-  std::size_t taken_ = 0;     // bytes that the sockets took in all
-  std::size_t promised_ = 0;  // what that is when all that was handed over has been taken
+  std::size_t taken_ = 0;     // total bytes accepted by the sockets
+  std::size_t promised_ = 0;  // taken_ after the sockets accept everything passed so far
   bool was_full_ = false;
 };
 

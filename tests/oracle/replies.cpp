@@ -1,5 +1,5 @@
-// Random replies of any kind, whole or broken, held or paced, on each clock: what their clients and the journal see of
-// them, and which of their bytes share a write.
+// Random replies of any kind, complete or broken, held or paced, on each clock: what their clients and the journal see,
+// and which bytes share a write.
 
 #include <sys/socket.h>
 
@@ -26,14 +26,14 @@ namespace {
 
 using test_support::End;
 
-/// What a client does while the manual clock stands at one of its waits. On a clock that moves by itself it would be
-/// chance how far the reply has come by then; so it would for one that closes, since a system answers with a reset only
-/// what comes after that.
+/// A client's action while the manual clock is stopped at one of its waits. On a clock that runs by itself, the state
+/// of the reply at that moment would be random. So would it for a client that closes, because a system sends a reset
+/// only for later bytes.
 enum class Act { reads, resets, half_closes };
 
 enum class ClockKind { manual, instant, real };
 
-/// One plan: a reply, how it is held, the clock, and what its client does.
+/// A plan: a reply, its hold, the clock, and the client's action.
 struct Case {
   explicit Case(std::size_t number)
       : draw(detail::fingerprint("oracle/" + std::to_string(number))),
@@ -42,15 +42,15 @@ struct Case {
         clock(draw.one_of<ClockKind>(
             {ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::instant})) {
     if (draw.once_in(100)) clock = ClockKind::real;
-    // While the gateway waits for its client to read a slice, or at a gate, it is chance whether a ping comes first;
-    // and so it is on a clock that goes by itself.
+    // While the gateway waits for its client to read a slice, or at a gate, or on a clock that runs by itself, the
+    // position of a ping is random.
     const bool pings = plan.told().contains("dialect") && plan.told()["dialect"]["pings"].get<bool>();
     is_chance_on_manual_clock = pings && plan.told()["writes"].get<bool>();
     is_chance = is_chance_on_manual_clock || (pings && clock != ClockKind::manual);
-    // The guard is in real time: it ends a hold that nobody opens, once in a while.
+    // The guard runs in real time: occasionally it ends a hold that nothing opens.
     opens = !draw.once_in(20);
     if (!opens) gate = Gate(20ms);
-    // A hold fits a completion only, and not each of them.
+    // Only some completions allow a hold.
     if (plan.told()["kind"] == "completion" && draw.once_in(5) && !pings) {
       try {
         const std::size_t place = draw.from_one_to(3);
@@ -62,7 +62,7 @@ struct Case {
     if (clock == ClockKind::manual && draw.once_in(3)) {
       act = draw.one_of<Act>({Act::resets, Act::half_closes});
       acts_at = draw.below(6);
-      // A stall ends when its client closes its side, or when the clock moves on: it would be chance which comes first.
+      // A stall ends when its client half-closes or when the clock moves: their order would be random.
       if (act == Act::half_closes && !plan.told()["fault"].is_null()) act = Act::reads;
     }
     closes = plan.told()["close"].get<bool>();
@@ -82,8 +82,7 @@ struct Case {
   bool closes;
 };
 
-/// A connection that is read all the time, so that the gateway never waits for its client. It closes when the gateway
-/// has closed.
+/// A client that reads all the time, so that the gateway never waits for it. It closes after the gateway has closed.
 class Client {
  public:
   explicit Client(const Gateway& gateway) : connection_(gateway), reader_([this] { read(); }) {}
@@ -96,7 +95,7 @@ class Client {
 
   bool send(const std::string& bytes) { return connection_.send(bytes); }
 
-  /// Takes what has come.
+  /// Receives available bytes.
   void look() {
     const std::lock_guard<std::mutex> lock(mutex_);
     char buffer[65536];
@@ -109,8 +108,7 @@ class Client {
     }
     if (end_ == End::fin) ::shutdown(connection_.descriptor(), SHUT_RDWR);
   }
-  /// Takes all that comes until the end, which a gateway that keeps the connection makes when its client has closed its
-  /// side.
+  /// Half-closes and receives until the end, so that a gateway that keeps the connection alive closes it.
   void finish() {
     if (!is_open()) return;
     if (end() == End::open) ::shutdown(connection_.descriptor(), SHUT_WR);
@@ -153,7 +151,7 @@ class Client {
   std::thread reader_;
 };
 
-/// Lets the exchange go on until it is over: opens the gate when it is reached, moves the clock from wait to wait.
+/// Drives the exchange to its end: opens the gate once it is reached, moves the clock from wait to wait.
 void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& told) {
   std::size_t step = 0;
   bool is_open = !one.opens;
@@ -174,7 +172,7 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
     if (waits.empty()) return false;
     if (step++ == one.acts_at && one.act != Act::reads && client.is_open()) {
       client.act(one.act);
-      // The gateway hears of it by itself: who moved the clock meanwhile would race with it.
+      // The gateway notices this by itself; moving the clock meanwhile would be a race.
       test_support::eventually([&gateway] {
         const Exchange exchange = gateway.journal().last();
         return is_over(exchange) || exchange.departure();
@@ -185,19 +183,19 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
       told << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
     try {
       ManualClock(*manual).advance_to_next_event();
-    } catch (const GatewayError&) {  // the client's leaving has ended the wait
+    } catch (const GatewayError&) {  // the client left, which ended the wait
     }
     return false;
   });
 }
 
-/// JSON whose moment of creation is left out, which is that of the run where no test moves the clock.
+/// Removes the creation times from JSON: without a manual clock they differ between runs.
 std::string without_moments(const std::string& body) {
   static const std::regex created("\"created\": ?[0-9]+");
   return std::regex_replace(body, created, "\"created\":0");
 }
 
-/// What does not depend on when it was sent.
+/// Adds the parts that do not depend on the time.
 void tell_timeless(const SentAnswer& answer, Transcript& told) {
   told << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
        << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
@@ -211,7 +209,7 @@ void tell_timeless(const SentAnswer& answer, Transcript& told) {
   told.bytes("garbage", answer.garbage);
 }
 
-/// Runs the plan of a number, and tells of its writes where that is asked for.
+/// Runs a plan by its number, and adds its writes on request.
 std::string run(Case one, std::size_t number, bool tells_writes) {
   constexpr Profile profiles[] = {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek};
   Transcript told;

@@ -1,4 +1,4 @@
-// Sweeps: at each point of one, and at each split, what the client gets, in which writes, and how that ends.
+// Sweeps: for each point and each split, the bytes for the client, their writes, and how the connection ends.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace oracle {
 namespace {
 
-/// Of one step, and of the unbroken run before it.
+/// The results of one step, or of the run without a fault before it.
 struct Asked {
   test_support::RawConnection::Received received;
   std::vector<Outgoing::Write> writes;
@@ -43,7 +43,7 @@ std::string sweep(std::size_t number) {
   const ManualClock manual;
   Gateway gateway{Options().seed(number).clock(manual).verify_on_destruction(false)};
   Asked asked;
-  // Each answer has an end that the client sees, wherever it breaks.
+  // Each reply ends visibly for the client, wherever it breaks.
   const auto ask = [&] {
     const Outgoing outgoing(gateway, [&manual] { return manual.now().time_since_epoch(); });
     test_support::RawConnection connection(gateway);
@@ -56,12 +56,12 @@ std::string sweep(std::size_t number) {
     told << sweep.size() << " steps\n";
     for (const SweepStep& step : sweep) tell(step, asked, told);
   };
-  // Some are made whole, which are hundreds of steps.
+  // Some sweeps run completely, with hundreds of steps.
   const SweepOptions options = draw.once_in(10) ? SweepOptions() : drawn_options(draw).limit(12);
   std::optional<Sweep> broken;
   try {
     broken.emplace(gateway.sweep(plan.reply(), ask, options, scripted_at));
-  } catch (const GatewayError&) {  // it has a pace, and nobody moves the clock while a step runs
+  } catch (const GatewayError&) {  // it has a pace, and a sweep does not move the clock
     return "left out";
   }
   tell_all(*broken);

@@ -1,6 +1,7 @@
-"""Looks at what is not C++ in README.md, CONTRIBUTING.md and docs/: links, sizes, and that nothing public is left out.
+"""Checks everything except C++ in README.md, CONTRIBUTING.md and docs/: links, sizes, and that all public names are
+documented.
 
-Usage: docs_test.py CHECKOUT. Python's standard library only.
+Usage: docs_test.py CHECKOUT. Uses only Python's standard library.
 """
 
 import re
@@ -13,7 +14,7 @@ README, CONTRIBUTING = CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md"
 TOPICS = sorted(page for page in (CHECKOUT / "docs").glob("*.md") if page.name != "README.md")
 PAGES = [README, CONTRIBUTING, CHECKOUT / "docs/README.md", *TOPICS]
 
-# Public names that the documentation leaves out, and why.
+# Public names without documentation, and the reasons.
 NOT_TOLD = {
     "current": "what the default argument of SourceLocation parameters calls",
     "fulfilled": "makes a Wait, for the library",
@@ -27,7 +28,7 @@ def without_blocks(text):
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them, and those that stand in it."""
+    """The anchors of a page's headings, as GitHub generates them, and explicit anchors."""
     text = without_blocks(page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

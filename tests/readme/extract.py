@@ -1,18 +1,19 @@
-"""Turns the C++ of a page of the documentation into a doctest file, so that what the page shows compiles and holds.
+"""Converts the C++ of a page of the documentation to a doctest file, to check that the examples compile and are
+correct.
 
-Usage: extract.py PAGE.md OUTPUT.cpp. Python's standard library only; docs_test.py looks at what is not C++.
+Usage: extract.py PAGE.md OUTPUT.cpp. Uses only Python's standard library; docs_test.py checks everything except C++.
 
-- A block ```cpp becomes a TEST_CASE, in which `gateway` and `client` are there unless the block declares a `gateway`.
-  A block with a TEST_CASE of its own is taken as it is. ```cpp examples/… is a whole file: docs_test.py compares it.
+- A block ```cpp becomes a TEST_CASE with the variables `gateway` and `client`, unless the block declares a `gateway`.
+  A block with its own TEST_CASE is copied. ```cpp examples/… is a whole file: docs_test.py compares it.
 - A code span that begins with one of the names of `SPAN_SCOPE` is compiled as an expression and not run.
-- A table whose first column is headed by a code span is compiled as well. Headed by a type, such as `Matcher`, the
-  code spans of this column are values of it. Headed by an expression, such as `Options()`, the code spans that begin
-  with a "." are calls on it, in every column.
-- A table headed by a name of `COMPLETE` names all there is of it.
-- For the expressions of `DEFAULTS` the column headed "default" is compared with what the value without a setter says. A
-  column headed "type" holds for the calls and fields of its row: one type for all of them, or one for each.
-- What the snippets stand on is in prelude.hpp. Compilers and doctest report the page's own lines.
-- A fence of another kind than `FENCES` or not closed, and a page without C++, end the build.
+- A table with a code span as the heading of its first column is compiled too. If the heading is a type, such as
+  `Matcher`, the code spans of this column are values of the type. If it is an expression, such as `Options()`, code
+  spans that begin with a "." are calls on it, in every column.
+- A table whose heading is in `COMPLETE` must list everything of its kind.
+- For the expressions of `DEFAULTS`, the column "default" must equal the value without a setter. A column "type"
+  applies to the calls and fields of its row: one type for all of them, or one for each.
+- prelude.hpp declares the names that snippets use. Compilers and doctest report lines of the page.
+- A fence of a kind that is not in `FENCES`, an unclosed fence, or a page without C++ fails the build.
 """
 
 import re
@@ -34,10 +35,10 @@ FENCES = {
     "jsonc": "checked by scripts_test.py",
     "yaml": "a job that only a CI service runs",
 }
-# What fences begin with that name a file.
+# The beginnings of fences that name a file.
 NAMED_FENCES = ("cpp examples/", "jsonc ", "sh saved ", "python saved ", "js saved ")
 
-# What spans may begin with, and what it is there.
+# The beginnings of compiled spans, and the objects that they need.
 SPAN_SCOPE = {
     "gateway": "Gateway& gateway",
     "client": "const Client& client",
@@ -56,14 +57,14 @@ SPAN = re.compile(
     r"(?:" + "|".join(SPAN_SCOPE) + r")[.]\w+\("
     r"|(?:Options|KeyOptions|SseDialect|Pace|SweepOptions)\(\)[.]|(?:Acceptance|Profile)::\w"
 )
-# The tables that name all there is of something, by what heads their first column.
+# Tables that must be complete, by the heading of their first column.
 COMPLETE = {
     "code": "finding_codes()",
     "key of an exchange": "keys_of(some_exchange())",
     "key of a verification": "keys_of(as_json(Gateway().verify()))",
     "key of a review": "keys_of(as_json(Gateway().review()))",
 }
-# The expressions whose setters have a getter, or that have fields.
+# Expressions whose setters have a getter, or that have fields.
 DEFAULTS = {"Acceptance()", "SseDialect()", "ClientOutcome()"}
 
 
@@ -104,7 +105,7 @@ def code_spans(text):
 
 
 def rows(lines):
-    """Yields (line number, what heads the first column, {head: cell}, cells) of each row of a table."""
+    """Yields (line number, heading of the first column, {heading: cell}, cells) of each row of a table."""
     head = None
     for number, line in enumerate(lines, start=1):
         if not line.startswith("|"):
@@ -119,7 +120,7 @@ def rows(lines):
 
 
 def statements(lines):
-    """Yields (line number, statement) of each code span that is C++, to be compiled and not run."""
+    """Yields (line number, statement) of each C++ code span, to be compiled but not run."""
     for number, subject, _, cells in rows(lines):
         if subject and re.fullmatch(r"[A-Z]\w*", subject):
             for span in code_spans(cells[0]):
@@ -135,7 +136,7 @@ def statements(lines):
 
 
 def read_back(subject, span):
-    """What reads a setter's value, or a field, back."""
+    """Returns the code that reads a setter's value or a field."""
     return subject + (re.sub(r"\(.*", "()", span) if subject in DEFAULTS else span)
 
 
@@ -144,7 +145,7 @@ def calls_and_fields(subject, cells):
 
 
 def defaults(lines):
-    """Yields (line number, check) of each default that a table tells."""
+    """Yields (line number, check) of each default in a table."""
     for number, subject, cell_of, cells in rows(lines):
         value = re.fullmatch(r"`([^`]+)`", cell_of.get("default", ""))
         if value and subject in DEFAULTS:
@@ -152,7 +153,7 @@ def defaults(lines):
 
 
 def types(lines):
-    """Yields (line number, check) of each type that a table tells."""
+    """Yields (line number, check) of each type in a table."""
     for number, subject, cell_of, cells in rows(lines):
         calls, told = calls_and_fields(subject, cells), code_spans(cell_of.get("type", ""))
         for call, name in zip(calls, told * len(calls) if len(told) == 1 else told):
@@ -160,7 +161,7 @@ def types(lines):
 
 
 def complete_lists(lines):
-    """Yields (line number, check) of each table that is to name all there is."""
+    """Yields (line number, check) of each table that must be complete."""
     named = {}
     for number, _, cell_of, cells in rows(lines):
         head = next(iter(cell_of))

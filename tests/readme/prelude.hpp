@@ -1,6 +1,6 @@
 #pragma once
 
-// What the snippets of README.md and docs/ stand on: names that they use without declaring them.
+// Declarations for the snippets of README.md and docs/, which use these names without declaring them.
 
 #include <algorithm>
 #include <chrono>
@@ -19,24 +19,24 @@
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 
-/// What the client throws for an error status.
+/// The client's exception for an error status.
 struct ClientError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A streamed reply as far as it came.
+/// The received part of a streamed reply.
 struct Streamed {
   std::string text;
   /// Whether `[DONE]` arrived.
   bool complete = false;
 };
 
-/// The code under test in the snippets: constructed from a base address and a key, as SDKs are.
+/// The code under test in the snippets: constructed from a base address and a key, like SDKs.
 class Client {
  public:
   using Sleeper = std::function<void(Duration)>;
 
-  /// With a `sleep`, a 429 with Retry-After is tried once more after that time.
+  /// With a `sleep`, a 429 with Retry-After is retried once after that time.
   Client(const std::string& base_url, const std::string& key, Sleeper sleep = {})
       : http_(host(base_url), port(base_url), key), sleep_(std::move(sleep)) {}
 
@@ -54,13 +54,13 @@ class Client {
     if (response.status != 200) throw ClientError(response.raw);
     return {response.joined_text(), response.done() && response.complete};
   }
-  /// A chat request with these fields beside model and messages.
+  /// Sends a chat request with these fields in addition to model and messages.
   test_support::Response chat(const Json& fields = {}) const { return http_.chat(fields); }
   test_support::Response get(const std::string& path) const { return http_.get(path); }
   test_support::Response post(const std::string& path, const Json& body) const { return http_.post(path, body); }
 
  private:
-  /// Whether the finish_reason says so, if there is one.
+  /// Whether the finish_reason, if there is one, means a complete text.
   static bool is_whole(const test_support::Response& response) {
     const std::string reason = response.json().at("choices").at(0).value("finish_reason", "");
     return reason.empty() || reason == "stop" || reason == "length";
@@ -85,7 +85,7 @@ inline Json some_exchange() {
   return as_json(gateway.journal().last());
 }
 
-/// Two lists of names in one order.
+/// Sorts names, so that two lists can be compared.
 inline std::vector<std::string> sorted(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   return names;

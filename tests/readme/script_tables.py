@@ -1,11 +1,11 @@
-"""The tables of docs/scripts.md that say which keys the objects of a script have, made of the schema that the program
-prints, so that they cannot differ from what it reads.
+"""Generates the tables of docs/scripts.md with the keys of a script's objects from the schema that the program prints,
+so that they cannot differ from what it reads.
 
-Usage: script_tables.py CHECKOUT PROGRAM compares the page; with --print or --write behind it prints the tables, or puts
-them in their place. Python's standard library only.
+Usage: script_tables.py CHECKOUT PROGRAM compares the page; a final --print or --write prints the tables, or updates the
+page. Uses only Python's standard library.
 
-They are the part of the page from the heading `HEADING` to its end. Other types than objects are in a table written by
-hand, under the heading `TYPES`: this looks only that it has all of them.
+The tables are the part of the page from the heading `HEADING` to its end. A handwritten table below the heading `TYPES`
+has the types that are not objects: this script checks only that it is complete.
 """
 
 import json
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HEADING, TYPES = "## Every key\n", "## Types of values\n"
-NAMES = {"interim": "connection_fault"}  # of objects whose first key does not name them
+NAMES = {"interim": "connection_fault"}  # of objects whose first key is not their name
 REMARKS = {"comment", "$schema"}  # keys that every object may have
 DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
 
@@ -29,28 +29,28 @@ def heading(name):
 
 
 def anchor(title):
-    """As GitHub makes it of a heading."""
+    """The anchor that GitHub generates for a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def listed(parts):
-    """The parts as one phrase, each once."""
+    """The parts as one phrase, without repetitions."""
     parts = list(dict.fromkeys(parts))
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
 
 
-# Definitions that say which values of another type are meant, and are no type of their own.
+# Definitions that restrict another type and are no type of their own.
 CONDITIONS = ("written_reply", "header_value")
 
 
 class Tables:
-    """The objects of a schema, in the order in which they are met."""
+    """The objects of a schema, in the order of their first use."""
 
     def __init__(self, schema):
         self.schema = schema
         self.values = []  # definitions without keys
         self.objects = {}  # name -> schema
-        self.others = {}  # name -> what a value may be in place of the object
+        self.others = {}  # name -> other values that may replace the object
         self.names = {}  # schema as text -> name
         self.waiting = [("document", schema)]
         for name, definition in schema["$defs"].items():
@@ -69,7 +69,7 @@ class Tables:
             name, table = self.waiting.pop(0)
             self.objects[name] = [(key, self.type_of(value, key, name), value.get("description", ""))
                                   for key, value in self.properties(table)]
-        # What only a definition leads to.
+        # Objects that only a definition references.
         for name, definition in schema["$defs"].items():
             assert name in CONDITIONS or name in self.values or name in self.objects, f"nothing leads to {name}"
 
@@ -90,14 +90,14 @@ class Tables:
 
     @staticmethod
     def table_of(schema):
-        """The object with keys that the schema is, or that is one of several that it may be."""
+        """Returns the object with keys: the schema itself, or one of its alternatives."""
         for one in [schema, *(schema.get("anyOf", []) if isinstance(schema, dict) else [])]:
             if isinstance(one, dict) and "properties" in one and "patternProperties" in one:
                 return one
         return None
 
     def name_of(self, table, key, owner):
-        """The name of an object with keys, which then has a table."""
+        """Returns the name of an object with keys, and adds its table."""
         name = self.names.get(self.text_of(table))
         if name is None:
             name = NAMES.get(key, key)
@@ -109,10 +109,10 @@ class Tables:
         return name
 
     def type_of(self, schema, key, owner):
-        """The type of a value in words."""
+        """Returns the type of a value in words."""
         if schema is True or not set(schema) - {"description"}:
             return "any JSON"
-        if "allOf" in schema:  # the type, then what narrows it
+        if "allOf" in schema:  # the type, then its restrictions
             return self.type_of(schema["allOf"][0], key, owner)
         if "$ref" in schema:
             name = schema["$ref"].rsplit("/", 1)[1]
@@ -143,7 +143,7 @@ class Tables:
         return {"boolean": "`true` or `false`", "string": self.text(schema)}[kind]
 
     def parts_of(self, schema, key, owner):
-        """The types of a value that may have one of several."""
+        """The types of a value with several alternatives."""
         if "enum" in schema:
             return [f"`{json.dumps(value)}`" for value in schema["enum"]]
         if "anyOf" in schema:

@@ -1,13 +1,13 @@
-"""Checks the scripts that docs/ and examples/scripts show, and runs the shell lines of the pages about them.
+"""Checks the scripts in docs/ and examples/scripts, and runs the shell lines of the pages about them.
 
-Usage: scripts_test.py CHECKOUT MOCK_GATEWAY [PAGE…]. With pages, docs/your-app.md, these alone are run. Python's standard
-library only. Blocks of these kinds are taken in the order in which they stand on a page:
+Usage: scripts_test.py CHECKOUT MOCK_GATEWAY [PAGE…]. With pages, such as docs/your-app.md, runs only these. Uses only
+Python's standard library. These blocks are processed in the order of the page:
 
-- "jsonc" and "jsonc FILE" is a script that can be served, without a warning; "jsonc bad FILE" is one that cannot be
-- "sh saved FILE", "python saved FILE", "js saved FILE" is a file for the lines that follow, in their folder
-- "sh scripts" is run and must end well, all of a page in one shell, as a reader has it; a block "text scripts" behind it
-  is what it prints
-- "sh sdk" is run likewise where tests/clients/run.sh has installed the SDKs, and else checked for syntax alone
+- "jsonc" and "jsonc FILE": a valid script without warnings; "jsonc bad FILE": an invalid script
+- "sh saved FILE", "python saved FILE", "js saved FILE": a file for the following lines, in their folder
+- "sh scripts": lines that must succeed, all of a page in one shell, as for a reader; a following block "text scripts"
+  is their output
+- "sh sdk": the same if tests/clients/run.sh has installed the SDKs; otherwise only the syntax is checked
 """
 
 import contextlib
@@ -24,7 +24,7 @@ import time
 import unittest
 from pathlib import Path
 
-# What a package installs may be a link, whose own name is another.
+# A package may install a link with another name, so the program's path is not resolved.
 CHECKOUT, PROGRAM, CHOSEN = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).absolute(), sys.argv[3:]
 PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/scripts.md": {"jsonc", "jsonc bad", "sh scripts", "text scripts"},
@@ -36,11 +36,11 @@ PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/your-app.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
 if CHOSEN:
     PAGES = {page: PAGES[page] for page in CHOSEN}
-PORTS = ("8080", "8081")  # of the pages, which become free ones
+PORTS = ("8080", "8081")  # of the pages; replaced by free ports
 VENV, NODE_MODULES = CHECKOUT / "build/clients/venv/bin", CHECKOUT / "tests/clients/node/node_modules"
-TIMEOUT = 120  # seconds: a net for what hangs, never a pace
+TIMEOUT = 120  # seconds; a timeout for tests that hang
 
-# Where the examples of a type of value can stand in a script.
+# A place in a script for an example of each type.
 PLACES = {
     "duration": lambda value: {"gateway": {"idle_timeout": value}},
     "timing": lambda value: {"gateway": {"pace": {"every": value}}},
@@ -54,7 +54,7 @@ PLACES = {
 
 
 def environment(*folders):
-    """Without what would steer curl and the SDKs elsewhere."""
+    """Removes variables that would redirect curl and the SDKs."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith("OPENAI_") and not name.lower().endswith("_proxy")}
     path = os.pathsep.join([*map(str, folders), str(PROGRAM.parent), os.environ["PATH"]])
@@ -97,7 +97,7 @@ class Shell:
         self.blocks = open(folder / "blocks", "w", encoding="utf-8")
 
     def run(self, text):
-        """Whether the lines ended well, what they printed, and what they said on stderr."""
+        """Returns whether the lines succeeded, their output, and their stderr."""
         self.count += 1
         block = self.folder / f"block-{self.count}"
         block.write_text(text, encoding="utf-8")
@@ -117,7 +117,7 @@ class Shell:
 
 
 class Page:
-    """Takes the blocks of a page one by one."""
+    """Processes the blocks of a page one by one."""
 
     def __init__(self, test, path, folder):
         self.test, self.path, self.folder = test, path, Path(folder)
@@ -135,7 +135,7 @@ class Page:
             self.take(words, text)
 
     def end(self):
-        """Ends the shell, and a program that the page has started and, since a line of it failed, not stopped."""
+        """Ends the shell, and a program that the page started but did not stop because a line failed."""
         self.shell.end()
         info = self.folder / "info.json"
         if info.exists():
@@ -194,7 +194,7 @@ class Page:
 
 
 def is_installed(language):
-    """Whether what a page's tests in it need is there: their SDKs, or a Go that is new enough."""
+    """Whether the requirements of a page's tests are installed: their SDKs, or a recent Go."""
     if language != "go":
         return {"python3": VENV, "node": NODE_MODULES}[language].is_dir()
     if not shutil.which("go"):
@@ -204,7 +204,7 @@ def is_installed(language):
 
 
 def validate(path):
-    """Whether a script can be served, and what there is to say of it."""
+    """Returns whether a script is valid, and the messages about it."""
     done = subprocess.run([PROGRAM, "validate", "--format", "json", str(path)], text=True, capture_output=True,
                           timeout=TIMEOUT, stdin=subprocess.DEVNULL, check=False)
     answer = json.loads(done.stdout)

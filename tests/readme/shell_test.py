@@ -1,12 +1,12 @@
-"""Runs the session with the program that README.md begins and docs/program.md goes on with, and compares the program's
-flags and scenarios with the pages that list them.
+"""Runs the session with the program in README.md and docs/program.md, and compares the program's flags and scenarios
+with the pages that list them.
 
-Usage: shell_test.py CHECKOUT MOCK_GATEWAY. Python's standard library only. The SDKs of the Python and Node snippets
-are used where tests/clients/run.sh has installed them; otherwise the snippets are checked for syntax alone.
+Usage: shell_test.py CHECKOUT MOCK_GATEWAY. Uses only Python's standard library. The Python and Node snippets run if
+tests/clients/run.sh has installed their SDKs; otherwise only their syntax is checked.
 
 Blocks with the info string "sh endpoint", "python endpoint" and "js endpoint" belong to the session: the first starts
-the endpoint and runs until the end, "text endpoint" is what it prints, the others must end well. Port 8080 of the
-pages becomes a free one.
+the endpoint and runs until the end, "text endpoint" is its output, the others must succeed. A free port replaces port
+8080 of the pages.
 """
 
 import json
@@ -25,7 +25,7 @@ CHECKOUT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 README, FLAGS, CATALOGUE = CHECKOUT / "README.md", CHECKOUT / "docs/program.md", CHECKOUT / "docs/catalogue.md"
 PYTHON_WITH_SDK = CHECKOUT / "build/clients/venv/bin/python"
 NODE_FOLDER = CHECKOUT / "tests/clients/node"
-TIMEOUT = 60  # seconds: a net for what hangs, never a pace
+TIMEOUT = 60  # seconds; a timeout for tests that hang
 
 
 def blocks(text, kind):
@@ -39,7 +39,7 @@ def free_port():
 
 
 def environment(**more):
-    """Without what would steer curl and the SDKs elsewhere."""
+    """Removes variables that would redirect curl and the SDKs."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
     loopback = "127.0.0.1,localhost"
     return {**kept, "NO_PROXY": loopback, "no_proxy": loopback, **more}
@@ -123,7 +123,7 @@ class Session(unittest.TestCase):
         subcommands = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
         table = FLAGS.read_text(encoding="utf-8").split("\n| subcommand | |\n")[1].split("\n\n")[0]
         self.assertEqual(sorted(subcommands), sorted(re.findall(r"^\| `([a-z]+)[ `]", table, re.MULTILINE)))
-        elsewhere = {"check"}  # its page is compared by its own tests
+        elsewhere = {"check"}  # other tests compare its page
         help_text += "".join(
             self.run_and_check(["mock-gateway", name, "--help"]) for name in sorted(set(subcommands) - elsewhere)
         )

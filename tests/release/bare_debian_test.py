@@ -1,7 +1,8 @@
-"""Installs each package of a release on a bare Debian with the package manager of its users, and asks the program once.
+"""Installs each package of a release on a bare Debian with its users' package manager, and sends the program a request.
 
-Usage: bare_debian_test.py FOLDER VERSION [CLASS…]. FOLDER holds what tools/release/packages.sh made for this machine.
-The bare Debian has pip or npm, and no compiler. bare_debian.sh creates it; a test is skipped if it cannot.
+Usage: bare_debian_test.py FOLDER VERSION [CLASS…]. FOLDER contains the packages that tools/release/packages.sh made for
+this machine. The bare Debian has pip or npm, and no compiler. bare_debian.sh creates it; a test is skipped if it
+cannot.
 """
 
 import pathlib
@@ -18,7 +19,7 @@ MOST_SECONDS = 60
 
 
 class Bare(Installed):
-    """The base: a Debian for all tests of a package, with these packages of Debian and what they cannot do without."""
+    """The base class: one Debian for all tests of a package, with these Debian packages and their dependencies."""
 
     needs = ()
 
@@ -44,7 +45,7 @@ class Bare(Installed):
 
     def asks(self, began, program):
         self.assertEqual(self.inside(program, "--version").strip(), VERSION_LINE)
-        # The address is this machine's own, so that whoever asks need not be inside. chroot becomes the program.
+        # The address is this machine's own, so the client can run outside. chroot is replaced by the program.
         self.first_answer(["chroot", self.root, program], began)
         self.assertLess(time.monotonic() - began, MOST_SECONDS)
 

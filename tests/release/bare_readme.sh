@@ -23,7 +23,7 @@ fi
 work=$2
 shift 2
 
-# enter COMMAND…: becomes the command, in the clone
+# enter COMMAND…: replaces the shell by the command, in the clone
 enter() {
   exec chroot "$debian" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     sh -c 'cd /mock_gateway && exec "$@"' sh "$@"

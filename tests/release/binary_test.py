@@ -1,6 +1,6 @@
-"""The program of a release as a file: what it needs of a system, its size, and what it says of itself.
+"""Tests of a release's program as a file: its system requirements, its size, and its version text.
 
-Usage: binary_test.py FILE TARGET VERSION, of a target of tools/release.sh. Python's standard library only.
+Usage: binary_test.py FILE TARGET VERSION; TARGET is one of tools/release.sh. Uses only Python's standard library.
 """
 
 import pathlib

@@ -1,9 +1,9 @@
-"""The packages of a release for C++ and Homebrew, as their package managers use them, and asked.
+"""Installs the C++ and Homebrew packages of a release as their package managers do, and sends requests.
 
-Usage: cpp_packages_test.py FOLDER VERSION [CLASS…], of what tools/release/packages.sh made. Needs a compiler, CMake and
-Ninja. Conan comes from the registry of Python, and what it would fetch from Conan Center is packaged here, of the headers
-of tests/matrix/fetch_httplib.sh and of the system. vcpkg and Homebrew cannot be had: stand-ins for their functions run the
-port and the formula. Exit status: 0, 1, or 77 when nothing of it could be tried.
+Usage: cpp_packages_test.py FOLDER VERSION [CLASS…]; FOLDER is what tools/release/packages.sh made. Needs a compiler,
+CMake and Ninja. Conan comes from Python's registry. Its dependencies from Conan Center are packaged here, from the
+headers of tests/matrix/fetch_httplib.sh and of the system. vcpkg and Homebrew are not available: stand-ins for their
+functions run the port and the formula. Exit status: 0, 1, or 77 if nothing could be tested.
 """
 
 import functools
@@ -27,20 +27,21 @@ CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 HERE = CHECKOUT / "tests/release"
 SOURCES = f"mock-gateway-cpp-{VERSION}"
 SYSTEM_HEADERS = pathlib.Path("/usr/include")
-LIMIT = 900  # seconds: a net for what hangs, never a pace
+LIMIT = 900  # seconds; a timeout for tests that hang
 ran = functools.partial(commands.ran, limit=LIMIT)
 
 
 @functools.cache
 def httplib_folder():
-    """That of the newest single header, or None where none can be had."""
+    """The folder of the newest single header, or None if none is available."""
     headers = CHECKOUT / "build/httplib"
     done = subprocess.run([CHECKOUT / "tests/matrix/fetch_httplib.sh", headers], stdout=subprocess.PIPE, text=True)
     return headers / done.stdout.split()[-1] if done.returncode == 0 else None
 
 
 class Installed(unittest.TestCase):
-    """The base: a folder for all tests of a package manager, the unpacked sources, and no settings of this machine."""
+    """The base class: a folder for all tests of a package manager, the unpacked sources, and no settings of this
+    machine."""
 
     @classmethod
     def setUpClass(cls):
@@ -64,12 +65,13 @@ class Installed(unittest.TestCase):
         return ran(*command, cwd=cls.folder, env=cls.environment, **options)
 
     def assert_told(self, said, how):
-        """A program of test_package has asked a gateway of this version, built so, with the header that was given."""
+        """Checks that a program of test_package, built this way and with the given header, got a response from a
+        gateway of this version."""
         self.assertIn(f"mock_gateway {VERSION}{how}, cpp-httplib {httplib_folder().name}: Paris.", said)
 
 
 class Conan(Installed):
-    """Each test creates the package, whose test_package is a user's project: it is compiled and run."""
+    """Each test creates the package. Its test_package, a user's project, is compiled and run."""
 
     @classmethod
     def setUpClass(cls):
@@ -95,18 +97,18 @@ class Conan(Installed):
 
     @classmethod
     def conan(cls, *words, **options):
-        # Whether the compiler optimises does not matter here.
+        # Compiler optimization does not matter here.
         if words[0] == "create":
             words += ("--settings=build_type=Debug", "--conf=tools.build:cxxflags=['-g0']", "--conf=tools.build:jobs=1")
         return cls.run_here(cls.bin / "conan", *words, **options)
 
     @staticmethod
     def packaged(said):
-        """The identity of the package that `conan create` made, and its files."""
+        """Returns the identity of the package that `conan create` made, and its files."""
         identity, = re.findall(r"^Package '(\w+)' created$", said, re.MULTILINE)
         folder = pathlib.Path(re.search(r"^Package folder (.*)$", said, re.MULTILINE)[1])
         return identity, sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")
-                                if path.is_file() and path.parent != folder)  # there Conan's own files are
+                                if path.is_file() and path.parent != folder)  # Conan's own files are at the top level
 
     def test_users_link_the_library_that_it_compiled(self):
         said = self.conan("create", self.recipe)
@@ -128,7 +130,7 @@ class Conan(Installed):
                 self.assertRegex(said, rf"mock-gateway/{re.escape(VERSION)}: Invalid: .*{told}")
 
 
-# Of a package that vcpkg has installed, what find_package asks for.
+# find_package for a package that vcpkg has installed.
 CONFIG = """add_library({target} INTERFACE IMPORTED)
 set_target_properties({target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${{CMAKE_CURRENT_LIST_DIR}}/../../include")
 """
@@ -139,7 +141,7 @@ class Vcpkg(Installed):
     port = FOLDER / "vcpkg/mock-gateway"
 
     def test_the_manifest_says_what_vcpkg_reads(self):
-        """By the schema of vcpkg's manifests: it refuses keys that it does not know."""
+        """By the schema of vcpkg's manifests: vcpkg rejects unknown keys."""
         manifest = json.loads((self.port / "vcpkg.json").read_text(encoding="utf-8"))
         self.assertLessEqual({key for key in manifest if not key.startswith("$")},
                              {"name", "version", "port-version", "maintainers", "summary", "description", "homepage",
@@ -170,7 +172,7 @@ class Vcpkg(Installed):
                              f"-DINSTALLED={installed}", "-P", HERE / "vcpkg/install_port.cmake")
         self.assertIn(f"mock_gateway: cpp-httplib is {httplib_folder().name}, the package in {installed}", said)
 
-        # What vcpkg looks for after a build.
+        # What vcpkg checks after a build.
         packages = work / "packages"
         files = {path.relative_to(packages).as_posix() for path in packages.rglob("*") if path.is_file()}
         self.assertEqual({file for file in files if not file.startswith("share/mock_gateway/")},
@@ -186,7 +188,7 @@ class Vcpkg(Installed):
             self.assertIn(f"add_library({target} ", (packages / "share/mock_gateway/mock_gatewayTargets.cmake").read_text())
         self.assertIn("find_package(mock_gateway CONFIG REQUIRED)", usage)
 
-        # A user's project, of what is installed in another folder.
+        # A user's project with the package installed in another folder.
         shutil.rmtree(work)
         moved = installed.rename(self.folder / "moved")
         for build_type, library in ("Debug", "debug/lib"), ("Release", "lib"):

@@ -1,7 +1,8 @@
-# What a formula of Homebrew says and does, without Homebrew: ruby formula.rb FORMULA SYSTEM PROCESSOR [FOLDER DOWNLOADS]
+# Evaluates a Homebrew formula without Homebrew: ruby formula.rb FORMULA SYSTEM PROCESSOR [FOLDER DOWNLOADS]
 #
-# SYSTEM is macos or linux, PROCESSOR arm or intel: JSON of what it downloads there. With FOLDER it is then installed from
-# the files in DOWNLOADS, and its own test is run. A word that Homebrew may know and this file does not is an error.
+# SYSTEM is macos or linux, PROCESSOR arm or intel: prints JSON of the downloads for them. With FOLDER, also installs
+# from the files in DOWNLOADS and runs the formula's own test. A word that this file does not know is an error, even if
+# Homebrew knows it.
 
 require "digest"
 require "fileutils"
@@ -12,7 +13,7 @@ require "tmpdir"
 
 FORMULA, SYSTEM, PROCESSOR, FOLDER, DOWNLOADS = ARGV
 
-# A file to download. One that is no archive lies in the folder of the installation under its own name.
+# A file to download. One that is no archive keeps its name in the folder of the installation.
 class Download
   def url(text = nil)
     text ? @url = text : @url
@@ -34,7 +35,7 @@ class Download
 end
 
 class Pathname
-  # Moves a file here, which a hash gives another name. Homebrew lets what is in bin be run, whatever was downloaded.
+  # Moves a file here; a hash renames it. Homebrew makes files in bin executable, whatever was downloaded.
   def install(what)
     from, to = what.is_a?(Hash) ? what.first : [what, File.basename(what)]
     mkpath

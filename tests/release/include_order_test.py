@@ -1,7 +1,7 @@
-"""The folder that MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR names comes before that of nlohmann/json, which may be /usr/include,
-where another httplib.h lies: a cross compiler would take that one.
+"""Tests that the folder MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR comes before that of nlohmann/json. The latter may be
+/usr/include with another httplib.h, which a cross compiler would use.
 
-Usage: include_order_test.py CHECKOUT. Python's standard library only.
+Usage: include_order_test.py CHECKOUT. Uses only Python's standard library.
 """
 
 import json
@@ -26,7 +26,7 @@ class IncludeOrder(unittest.TestCase):
                 "add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED GLOBAL)\n"
                 "set_target_properties(nlohmann_json::nlohmann_json PROPERTIES\n"
                 f"  INTERFACE_INCLUDE_DIRECTORIES {folder}/other)\n"
-                # Two users of the header, in the modes that it has.
+                # Two users of the header, one for each mode.
                 "cmake_language(DEFER CALL add_executable uses_header cmake/compiled.cpp)\n"
                 "cmake_language(DEFER CALL target_link_libraries uses_header mock_gateway::header_only)\n"
             )

@@ -1,8 +1,8 @@
-"""The packages of a release, each as its user gets it: installed in a new folder, without a compiler, and asked.
+"""Installs each package of a release like its user, in a new folder and without a compiler, and sends a request.
 
-Usage: package_test.py FOLDER VERSION [CLASS…], of what tools/release/packages.sh made for this machine. Needs Python with venv,
-Node with npm, dpkg, and the registries of Python and Node for the clients that ask. Prints how long it took from nothing
-to the first answer.
+Usage: package_test.py FOLDER VERSION [CLASS…]; FOLDER is what tools/release/packages.sh made for this machine. Needs
+Python with venv, Node with npm, dpkg, and the registries of Python and Node for the clients. Prints the time from the
+start of the installation to the first response.
 """
 
 import functools
@@ -32,12 +32,12 @@ NPM = [FOLDER / f"mock-gateway-{VERSION}.tgz",
        FOLDER / f"mock-gateway-linux-{PROCESSOR.replace('x86_64', 'x64')}-{VERSION}.tgz"]
 DEB = FOLDER / f"mock-gateway_{VERSION}_{PROCESSOR.replace('x86_64', 'amd64')}.deb"
 VERSION_LINE = f"mock-gateway {VERSION}"
-LIMIT = 180  # seconds: a net for what hangs, never a pace
+LIMIT = 180  # seconds; a timeout for tests that hang
 ran = functools.partial(commands.ran, limit=LIMIT)
 
 
 def snippet(page, language):
-    """The block of a README that is a test."""
+    """Returns the block of a README that is a test."""
     return re.search(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[1]
 
 
@@ -49,7 +49,8 @@ def has_go():
 
 
 class Installed(unittest.TestCase):
-    """The base: a folder for all tests of a package, without this machine's settings, and no program on the PATH."""
+    """The base class: a folder for all tests of a package, without this machine's settings, and no program on the
+    PATH."""
 
     @classmethod
     def setUpClass(cls):
@@ -60,7 +61,7 @@ class Installed(unittest.TestCase):
                 if not name.startswith(("OPENAI_", "MOCK_GATEWAY_", "PYTHON"))}
         folders = [each for each in kept["PATH"].split(os.pathsep) if not pathlib.Path(each, "mock-gateway").exists()]
         cls.environment = {**kept, "PATH": os.pathsep.join(folders), "HOME": str(cls.folder), "NO_COLOR": "1"}
-        # The registries that this user has.
+        # This user's registries.
         cls.environment.setdefault("NPM_CONFIG_USERCONFIG", str(pathlib.Path.home() / ".npmrc"))
         for place in ".config/pip/pip.conf", ".pip/pip.conf":
             if (pathlib.Path.home() / place).exists():
@@ -71,17 +72,18 @@ class Installed(unittest.TestCase):
         return ran(*command, cwd=cls.folder, env=cls.environment, **options)
 
     def its_page_holds(self, program):
-        """The tests of docs/your-app.md, in the shell and with the SDKs, where the program of the package is on the PATH."""
+        """Runs the tests of docs/your-app.md, in the shell and with the SDKs, with the package's program on the
+        PATH."""
         if not (CHECKOUT / "build/clients/venv/.installed").exists():
             self.skipTest("tests/clients/prepare.sh has not installed the SDKs")
         self.run_here(sys.executable, CHECKOUT / "tests/readme/scripts_test.py", CHECKOUT, program, "docs/your-app.md")
 
     def first_answer(self, program, began, *words):
-        """Starts it, asks it once, tells the seconds since `began`, and ends it by SIGTERM."""
+        """Starts the program, sends a request, prints the seconds since `began`, and ends the program with SIGTERM."""
         command = [*map(str, program), "serve", "--port", "0", "--print", "json", "--quiet", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=self.folder, env=self.environment) as served:
             late = threading.Timer(LIMIT, served.kill)
-            late.daemon = True  # a test that has failed does not wait for it
+            late.daemon = True  # a failed test does not wait for it
             late.start()
             try:
                 about = json.loads(served.stdout.readline())
@@ -116,7 +118,7 @@ class Wheel(Installed):
         self.its_page_holds(self.bin / "mock-gateway")
 
     def test_its_fixture_needs_no_set_up_and_finds_its_own_program(self):
-        """The test of its README, with the SDK that it shows; and its types, for mypy."""
+        """Runs the test in its README with the SDK that it uses, and mypy on its types."""
         self.run_here(self.bin / "pip", "install", "--quiet", "--disable-pip-version-check",
                       *(f"--requirement={CHECKOUT / folder / 'requirements.txt'}"
                         for folder in ("tests/clients/python", "helpers/python")))
@@ -179,7 +181,7 @@ class Npm(Installed):
                 self.run_here(self.folder / "node_modules/.bin/mock-gateway", *command, code=code)
 
     def test_its_helper_finds_its_own_program(self):
-        """The test of its README, with the SDK that it shows."""
+        """Runs the test in its README with the SDK that it uses."""
         versions = json.loads((CHECKOUT / "helpers/node/package.json").read_text(encoding="utf-8"))["devDependencies"]
         self.run_here("npm", "install", "--silent", "--no-audit", "--no-fund",
                       *(f"{name}@{versions[name]}" for name in ("openai", "typescript", "@types/node")))
@@ -207,7 +209,7 @@ class Go(Installed):
     def setUpClass(cls):
         super().setUpClass()
         proxy = FOLDER / "go"
-        cls.addClassCleanup(ran, "chmod", "-R", "u+w", cls.folder)  # the cache of modules is read-only
+        cls.addClassCleanup(ran, "chmod", "-R", "u+w", cls.folder)  # the module cache is read-only
         cls.environment.update(GOPROXY=f"file://{proxy}", GONOSUMDB="*", GOFLAGS="-mod=mod", GOTOOLCHAIN="local")
         for name in "GOPATH", "GOMODCACHE", "GOCACHE", "XDG_CACHE_HOME":
             cls.environment.pop(name, None)
@@ -278,7 +280,7 @@ class Debian(Installed):
 
 @unittest.skipUnless(os.geteuid() == 0, "a root of one's own is for root alone")
 class Container(Installed):
-    """Without a container engine: what the Containerfile says, in namespaces of its own."""
+    """Without a container engine: runs what the Containerfile says in new namespaces."""
 
     def test_it_is_there_with_one_word(self):
         said = (FOLDER / "Containerfile").read_text(encoding="utf-8")
@@ -289,7 +291,7 @@ class Container(Installed):
         image = self.folder / "image"
         image.mkdir()
         shutil.copy2(FOLDER / program, image / "mock-gateway")
-        (image / "dev").mkdir()  # of which an engine gives each container this device
+        (image / "dev").mkdir()  # a container engine provides this device
         os.mknod(image / "dev/urandom", 0o444 | stat.S_IFCHR, os.makedev(1, 9))
         os.chmod(image / "dev/urandom", 0o444)
         user = re.search(r"^USER (\d+)$", said, re.MULTILINE)[1]
@@ -299,7 +301,8 @@ class Container(Installed):
         in_image = ["chroot", f"--userspec={user}:{user}", image, *entry]
         namespaces = ["unshare", "--fork", "--pid", "--mount", "--ipc", "--uts"]
         self.assertEqual(ran(*namespaces, *in_image, "--version").strip(), VERSION_LINE)
-        # This machine's network stands for a port that is published. unshare would not pass the signal on that ends it.
+        # This machine's network takes the place of a published port. unshare would not forward the signal that ends the
+        # program.
         self.first_answer(in_image, began, "--host", command[command.index("--host") + 1])
 
 

@@ -3,11 +3,11 @@
 #
 #   tests/release/run.sh VERSION FOLDER [PART [JUNIT]]
 #
-# With PART what takes many minutes is left out as well: what compiles the library, and the bare Debian.
-# FOLDER is what tools/release.sh fills; TESTED.md there has a line for each program. Linux x86-64 gets the whole endpoint
-# suite, or the files that PART names. Linux arm64 runs a part of it in qemu-user, where that can be had: whoever looks
-# at processes there sees the emulator, which is some ten times slower, so that what measures time fails. Of macOS nothing
-# can run here: the file is looked at, and that is all. The report of that suite goes to the folder JUNIT.
+# FOLDER is what tools/release.sh fills; TESTED.md there gets a line for each program. Linux x86-64 runs the whole
+# endpoint suite, or only the files in PART. With PART, tests of many minutes are skipped too: those that compile the
+# library, and the bare Debian. Linux arm64 runs a part of the suite in qemu-user, if it is available: there the tests
+# see the emulator's processes, and it is about ten times slower, so tests of time would fail. macOS programs cannot run
+# here; only the file is examined. The suite's report goes to the folder JUNIT.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -23,14 +23,14 @@ part=control,control_evidence,control_gate,control_reset,import,journal,reload,r
 # file_of TARGET
 file_of() { echo "$dist/mock-gateway-$version-$1"; }
 
-# look TARGET: the file as a file
+# look TARGET: examines the program's file
 look() {
   python3 tests/release/binary_test.py "$(file_of "$1")" "$1" "$version" && return 0
   status=1
   return 1
 }
 
-# said FILE: the last line of the suite, with its counts
+# said FILE: prints the last line of the suite, with its counts
 said() { tail -n 1 "$1"; }
 
 {
@@ -68,7 +68,7 @@ for target in linux-x86_64 linux-arm64 macos-arm64 macos-x86_64; do
   echo "| $target | $looked | $ran |" >>"$dist/TESTED.md"
 done
 
-# Of packages those of this machine, each in a new folder.
+# Tests the packages for this machine, each in a new folder.
 if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
   echo "== packages"
   # The SDKs of docs/your-app.md.
@@ -85,7 +85,7 @@ if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
   } >>"$dist/TESTED.md"
 fi
 
-# As somebody has them who has nothing else.
+# On a system with nothing else installed.
 if [[ -z $chosen && $(id -u) == 0 ]] && compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null &&
   "$root/cmake/ensure_packages.sh" mmdebstrap >/dev/null 2>&1; then
   echo "== a bare Debian"

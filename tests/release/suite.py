@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the tests of the program, tests/endpoint/*_test.py, on a program that was built before.
+"""Runs the tests of the program, tests/endpoint/*_test.py, on an existing program.
 
   tests/release/suite.py PROGRAM [--only NAME,NAME] [--jobs 4] [--junit FILE]
 
-PROGRAM is a file. Without --only, all of them. Prints how each file went, and what
-a failed one said; the last line counts the tests: "N passed, N failed, N skipped". Exits with 1 when one failed.
+PROGRAM is a file. Without --only, all of them. Prints the result of each file, and the output of failed ones. The last
+line has the totals: "N passed, N failed, N skipped". Exits with 1 if a test failed.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--junit")
     options = parser.parse_args()
-    # The tests send these signals. nohup, or a shell that runs this in the background, has them ignored.
+    # The tests send these signals. nohup, or a shell that runs this in the background, ignores them.
     for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
         signal.signal(number, signal.SIG_DFL)
     every = sorted(path.name.removesuffix("_test.py") for path in FOLDER.glob("*_test.py"))

@@ -1,5 +1,5 @@
-// Answers that cannot be made, because a function of the test throws or what was scripted does not fit: what the client
-// gets, whose fault the journal and verify() say it is, and what of chaos remains.
+// Replies that cannot be made, because a function of the test throws or the script does not fit: what the client gets,
+// whether the journal and verify() blame the test or the client, and what happens to chaos.
 
 #include <chrono>
 #include <functional>
@@ -109,7 +109,7 @@ TEST_CASE("chaos that struck stays in the record, and happens, when the reply ca
     row.script(gateway);
     gateway.chaos(Chaos(early_hints()).first(1));
     gateway.chaos(Chaos(after_bytes(10), close_connection()).first(1));
-    gateway.chaos(Chaos(after_tokens(1), close_connection()).first(1));  // which an error body does not have
+    gateway.chaos(Chaos(after_tokens(1), close_connection()).first(1));  // an error body has no tokens
 
     RawConnection connection{gateway};
     connection.send(Http{gateway}.format_chat());

@@ -1,5 +1,5 @@
-// What the gateway says: plain and streamed shapes in every profile, and the fields of a request that change them. What
-// it says without a script is in default_reply_test.cpp; how text becomes tokens in tokens_test.cpp.
+// The form of replies: plain and streamed, in every profile, and the request fields that change them.
+// default_reply_test.cpp tests replies without a script, tokens_test.cpp the conversion of text to tokens.
 
 #include <algorithm>
 #include <cctype>
@@ -26,7 +26,7 @@ using test_support::Response;
 using test_support::weather_function;
 using test_support::with_usage;
 
-/// Every occurrence of a JSON string that begins with `start` replaced by `name`: what is generated in a golden.
+/// Replaces every JSON string that begins with `start` by `name`: generated values in a golden.
 inline std::string with_names(std::string text, const std::string& start, const std::string& name) {
   std::size_t found = 0;
   while ((found = text.find('"' + start, found)) != std::string::npos) {
@@ -103,7 +103,7 @@ TEST_CASE("a stream of ten thousand tokens arrives whole") {
   gateway.chat().reply(long_text);
   const Response stream = Http(gateway).stream();
   CHECK(stream.joined_text() == long_text);
-  CHECK(stream.json_events().size() == 10'002);  // and a role and a finish chunk
+  CHECK(stream.json_events().size() == 10'002);  // and chunks with the role and the finish_reason
 }
 
 TEST_CASE("a plain reply has the keys of the profile, in its order") {
@@ -155,7 +155,7 @@ TEST_CASE("a whole stream has the bytes of the profile") {
     gateway.chat().reply(thinking("Hm.").text("Hi, you.").tool_call("f", {{"a", 1}}));
     return golden(Http(gateway).stream(with_usage).body);
   };
-  // The events that a profile sends: envelope, delta, what stands between it and the end of the choice, usage.
+  // The events of a profile: envelope, delta, fields between the delta and the end of the choice, usage.
   struct Shape {
     std::string after_model;
     std::string before_finish;
@@ -241,7 +241,7 @@ TEST_CASE("n gives that many choices, streamed in turn and finished at the end")
   const Response plain = Http(gateway).chat({{"n", 3}});
   CHECK(plain.text(0) == "a b c");
   CHECK(plain.text(1) == "d");
-  CHECK(plain.text(2) == "a b c");  // the scripted ones again
+  CHECK(plain.text(2) == "a b c");  // the scripted replies repeat
   CHECK(plain.usage()["completion_tokens"] == 7);
 
   const Response stream = Http(gateway).stream({{"n", 2}});
@@ -292,7 +292,7 @@ TEST_CASE("max_tokens cuts each choice and says length") {
     }
     CHECK(cut.usage()["completion_tokens"] == 4);
     CHECK(http.chat({{"max_tokens", 4}}).text() == "one two three four");
-    CHECK(http.chat({{"max_tokens", 4}}).finish_reason() == "length");  // reached, as real servers say
+    CHECK(http.chat({{"max_tokens", 4}}).finish_reason() == "length");  // exactly at the limit, as at real servers
     CHECK(http.chat({{"max_tokens", 5}}).finish_reason() == "stop");
   }
   SUBCASE("reasoning counts") {
@@ -340,13 +340,13 @@ TEST_CASE("text ends before the earliest stop sequence, which is never sent") {
   CHECK(both(Json::array({"two"})) == "one ");
   CHECK(both(Json::array({"wo, th"})) == "one t");  // inside one token, into the next
   CHECK(both(Json::array({"four", "three"})) == "one two, ");
-  CHECK(both(Json::array({"two", "three", "four"})) == "one ");  // whichever is named first
+  CHECK(both(Json::array({"two", "three", "four"})) == "one ");  // whichever comes first in the list
   CHECK(both(Json::array({"one"})) == "");
   CHECK(both(Json::array({"nowhere"})) == "one two, three four");
   CHECK(both(Json("three")) == "one two, ");
   CHECK(http.chat({{"stop", {"three"}}}).usage()["completion_tokens"] == 4 + 3);  // "one", " two,", " "
 
-  // A match that max_tokens does not reach is none.
+  // A match beyond max_tokens does not count.
   const Response short_reply = http.chat({{"stop", {"two, three"}}, {"max_tokens", 4 + 2}});
   CHECK(short_reply.text() == "one two,");
   CHECK(short_reply.finish_reason() == "length");
@@ -459,7 +459,7 @@ TEST_CASE("usage counts what was sent and what was asked") {
   CHECK(prompt({{"tools", Json::array()}}) == base);
   const Json named = {{"role", "user"}, {"name", "Bob Ross"}, {"content", "Hi"}};
   CHECK(prompt({{"messages", Json::array({named})}}) == base + 2);
-  // What an assistant called counts, its arguments too.
+  // Calls of the assistant count, including their arguments.
   const auto after_call = [&](const char* arguments) {
     const Json call = {{"id", "c"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", arguments}}}};
     return prompt({{"messages",
@@ -563,7 +563,7 @@ TEST_CASE("an error that a test makes up has OpenAI's type for its status, and O
     CHECK(error(below.param(decimal)) == R"(invalid_request_error decimal_below_min_value "b")");
     CHECK(error(above.param(decimal)) == R"(invalid_request_error decimal_above_max_value "b")");
   }
-  // The documented words of 401 and 403 are OpenAI's there, and nowhere else.
+  // The texts of 401 and 403 are OpenAI's in this profile only.
   const std::string documented = R"( unauthorized "unauthorized")";
   CHECK(error(failure(401, "unauthorized", "unauthorized")) ==
         R"(invalid_request_error invalid_api_key "Incorrect API key provided.")");

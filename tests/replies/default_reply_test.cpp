@@ -1,4 +1,4 @@
-// What the gateway says without a script: words that repeat, tools that are called, and forms of response_format.
+// Replies without a script: repeated words, tool calls, and forms of response_format.
 
 #include <algorithm>
 #include <cstdint>
@@ -331,7 +331,7 @@ TEST_CASE("a schema of which no instance can be promised is a 400 that names the
       Http(gateway).chat(merged(tools, {{"tool_choice", {{"type", "function"}, {"function", {{"name", "f"}}}}}}));
   CHECK(tool.status == 400);
   CHECK(tool.json()["error"]["param"] == "tools[1].function.parameters/properties/a/if");
-  CHECK(Http(gateway).chat(tools).status == 200);  // nothing is made of it
+  CHECK(Http(gateway).chat(tools).status == 200);  // no instance is generated for it
 }
 
 TEST_CASE("an integer that no signed one can hold is no negative number to a schema") {
@@ -352,7 +352,7 @@ TEST_CASE("a character for a pattern is one that a text can hold, and no half of
   Gateway gateway(Options{}.profile(Profile::openai));
   struct Row {
     std::string pattern;
-    const char* made;  // null: there is none
+    const char* made;  // null: none can be generated
   };
   const Row rows[] = {
       {"^[\\ud7ff]$", "\xed\x9f\xbf"},

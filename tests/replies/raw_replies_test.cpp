@@ -1,4 +1,4 @@
-// Replies written by hand, to the byte: raw replies, whole streams in chunks, and what is refused of them.
+// Handwritten replies, to the byte: raw replies, whole streams in chunks, and settings that are rejected.
 
 #include <chrono>
 #include <cstddef>
@@ -37,7 +37,7 @@ inline std::string chunked(const std::vector<std::string>& pieces) {
   return body + "0\r\n\r\n";
 }
 
-/// The answer of status 200 that streams these pieces.
+/// The response with status 200 that streams these pieces.
 inline std::string stream_of(const std::vector<std::string>& pieces) {
   return "HTTP/1.1 200 OK\r\n"
          "Content-Type: text/event-stream; charset=utf-8\r\n"
@@ -47,7 +47,7 @@ inline std::string stream_of(const std::vector<std::string>& pieces) {
          chunked(pieces);
 }
 
-/// The answer with this body in one piece.
+/// The response with this body in one piece.
 inline std::string whole_of(const std::string& status, const std::string& content_type, const std::string& body) {
   return "HTTP/1.1 " + status + "\r\nContent-Type: " + content_type +
          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\n\r\n" +
@@ -144,12 +144,12 @@ inline Json chunk_of(const Json& delta, const Json& finish_reason = nullptr) {
   return {{"choices", {{{"index", 0}, {"delta", delta}, {"finish_reason", finish_reason}}}}};
 }
 
-/// As chunk_of gives it, as an event.
+/// The same as an event.
 inline std::string event_of(const std::string& delta, const std::string& finish_reason = "null") {
   return R"(data: {"choices":[{"index":0,"delta":)" + delta + R"(,"finish_reason":)" + finish_reason + "}]}\n\n";
 }
 
-/// A delta of tool calls, `fields` beside the index.
+/// A delta of a tool call with `fields` in addition to the index.
 inline Json call_delta(const Json& fields, int index = 0) {
   Json call{{"index", index}};
   call.update(fields);
@@ -372,7 +372,7 @@ TEST_CASE("a reply function makes raw replies and chunks too, and a sequence mix
   CHECK(http.chat().body == "data: {\"choices\":[],\"model\":\"mock-model\"}\n\nend" + done);
 }
 
-// --- What is refused -------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
 TEST_CASE("what can never happen to a raw reply is refused where it is written") {
   Gate gate;

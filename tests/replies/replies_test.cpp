@@ -1,5 +1,5 @@
-// What a test can put into a reply: tool calls, logprobs, usage, extra fields. Replies that are written by hand as a
-// whole are in raw_replies_test.cpp.
+// What a test can put into a reply: tool calls, logprobs, usage, extra fields. raw_replies_test.cpp tests handwritten
+// replies.
 
 #include <chrono>
 #include <cmath>
@@ -108,7 +108,7 @@ TEST_CASE("logprobs are the numbers of the test, each with its own token, plain 
     REQUIRE(entries.size() == 3);
     CHECK(entries[0]["token"] == "yes");
     CHECK(entries[0]["logprob"] == -0.25);
-    REQUIRE(entries[0]["top_logprobs"].size() == 2);  // made up, below the token itself
+    REQUIRE(entries[0]["top_logprobs"].size() == 2);  // generated; less likely than the token itself
     CHECK(entries[0]["top_logprobs"][0]["token"] == "yes");
     CHECK(entries[0]["top_logprobs"][0]["logprob"] == -0.25);
     CHECK(entries[0]["top_logprobs"][1]["logprob"] < -0.25);
@@ -204,9 +204,9 @@ TEST_CASE("usage is what the test says, plain and in the usage of a stream, in e
     const Response stream = on.http.stream(with_usage);
     const Json last = stream.json_events().back();
     CHECK(last["usage"].dump() == expected);
-    CHECK(last["choices"].empty() == (profile != Profile::deepseek));  // there it is on the finish chunk
+    CHECK(last["choices"].empty() == (profile != Profile::deepseek));  // that profile sends usage with the finish chunk
     CHECK(on.http.stream().usage().is_null());
-    CHECK(on.gateway.journal().last().tokens_sent() == 3);  // what is sent stays
+    CHECK(on.gateway.journal().last().tokens_sent() == 3);  // the count of sent tokens does not change
   }
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("usage tells reasoning and cached tokens and a total of the test's own
     CHECK(on.http.chat().json()["usage"].dump() == expected);
     CHECK(on.http.stream(with_usage).usage().dump() == expected);
   }
-  // What is not given is counted, and never beyond what was given.
+  // Missing numbers are counted, but never exceed the given ones.
   const auto reasoning = [](const Reply& reply) {
     return Scripted(reply).http.chat().usage()["completion_tokens_details"];
   };
@@ -243,7 +243,7 @@ TEST_CASE("usage tells reasoning and cached tokens and a total of the test's own
   CHECK(reasoning(thinking("one two").text("4").usage(1, 1)) == Json{{"reasoning_tokens", 1}});
   CHECK(reasoning(thinking("one two").text("4").usage(TokenUsage(1, 9).reasoning(0))) == Json{{"reasoning_tokens", 0}});
   CHECK(Scripted(text("a").usage(1, 1).usage(2, 2)).http.chat().usage()["total_tokens"] == 4);
-  for (const std::int64_t cached : {0, 3, 4}) {  // more than there are, too
+  for (const std::int64_t cached : {0, 3, 4}) {  // even more than there are
     const Json counted =
         Scripted(text("a").usage(TokenUsage(3, 1).cached(cached)), Profile::deepseek).http.chat().usage();
     CHECK(counted["prompt_cache_hit_tokens"] == cached);
@@ -291,7 +291,7 @@ TEST_CASE("extra fields are in every chunk of a stream, those of the message in 
     CAPTURE(profile);
     const Reply base = thinking("Hm.").text("one two").tool_call("f", {{"a", 1}}, "call_1");
     const Json asked = {{"n", 2}, {"stream_options", {{"include_usage", true}}}};
-    // Ids repeat with the occurrence of a request, so the two gateways say the same.
+    // Ids depend on how often a request came, so both gateways send the same.
     const std::vector<Json> without = Scripted(base, profile).http.stream(asked).json_events();
     const std::vector<Json> with =
         Scripted(
@@ -332,7 +332,7 @@ TEST_CASE("a reply with extra fields and usage still obeys stop, max_tokens and 
   CHECK(call.http.chat({{"max_tokens", 1}}).finish_reason() == "length");
 }
 
-// --- What is refused -------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
 TEST_CASE("what makes up a completion is refused on a failure, a raw reply and chunks, with what to do") {
   using Setter = Reply (*)(const Reply&);

@@ -1,4 +1,4 @@
-// Each setter of a reply makes a changed copy.
+// Each setter of a reply returns a changed copy.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
 
-/// Returns what a client gets, plain and streamed.
+/// Returns what a client receives, plain and streamed.
 std::string answered(const Reply& reply) {
   Gateway gateway(Options().clock(ManualClock()).verify_on_destruction(false));
   gateway.chat().reply(reply);

@@ -1,4 +1,5 @@
-// Instances of schemas: what users' libraries generate is served, no request takes long, and stopping ends the work.
+// Instances of schemas: the gateway serves schemas of users' libraries, no request takes long, and stop() ends the
+// work.
 
 #include <algorithm>
 #include <chrono>
@@ -24,8 +25,8 @@ using namespace std::chrono_literals;
 using test_support::Http;
 using test_support::Response;
 
-/// What a request with a schema takes of the processor: a million steps, which are some 1 s without optimization, and
-/// what else a request takes.
+/// The CPU time of a request with a schema: a million steps, about 1 s without optimization, plus the rest of the
+/// request.
 constexpr double most_seconds = test_support::sanitized ? 10 : 1.5;
 
 Json format_of(const Json& schema) {
@@ -37,7 +38,7 @@ Response ask(const Http& http, const Json& schema, Json fields = Json::object())
   return http.chat(fields);
 }
 
-/// The lines of a file of tests/schemas.
+/// Returns the lines of a file of tests/schemas.
 std::vector<Json> lines_of(const std::string& name) {
   const std::string here = __FILE__;
   std::ifstream file(here.substr(0, here.rfind("replies/schemas_test.cpp")) + "schemas/" + name);
@@ -50,7 +51,7 @@ std::vector<Json> lines_of(const std::string& name) {
 /// {"name", "schema"} each.
 std::vector<Json> sdk_schemas() { return lines_of("sdk_schemas.jsonl"); }
 
-/// Of a few hundred bytes each, and of more work than a request may take.
+/// A few hundred bytes each, but more work than a request may take.
 const Json costly[] = {
     {{"pattern", "(a?){900}a{900}"}},
     {{"type", "string"}, {"pattern", "1(?<0e9|name(>\\d{53})-soso<\\w+"}, {"maxLength", 40}},
@@ -125,7 +126,7 @@ TEST_CASE("a number keeps to its bounds, of which the exclusive ones are not val
       CHECK((bounds.contains("minimum") ? any >= low : any > low));
       CHECK((bounds.contains("maximum") ? any <= high : any < high));
     }
-    // A value that is given is held to them too.
+    // A given value must also respect the bounds.
     for (const auto& [name, bound] : bounds.items()) {
       Json fixed = bounds;
       fixed["const"] = bound;
@@ -480,7 +481,7 @@ TEST_CASE("many choices of a large schema are all instances, and answered soon")
   }
 }
 
-/// An object of so many required properties.
+/// An object with this many required properties.
 Json object_of(std::size_t properties, const Json& property) {
   Json schema = {{"type", "object"}, {"properties", Json::object()}, {"required", Json::array()}};
   auto& members = schema["properties"].get_ref<Json::object_t&>();
@@ -495,7 +496,7 @@ Json object_of(std::size_t properties, const Json& property) {
 
 Json list_of(std::size_t items, const Json& item) { return {{"type", "array"}, {"minItems", items}, {"items", item}}; }
 
-// Sanitizers get one that is wide and one that is deep: in other tests smaller ones run the same code.
+// With sanitizers only one wide and one deep schema: smaller ones run the same code in other tests.
 TEST_CASE("a schema as large as OpenAI takes it gets an instance, in every shape") {
   const Json text = {{"type", "string"}};
   const Json number = {{"type", "integer"}};
@@ -566,7 +567,7 @@ TEST_CASE("the work on a schema grows as the schema does" * doctest::skip(test_s
     const auto& name = row.first;
     const auto& make = row.second;
     CAPTURE(name);
-    // In processor time, which other programs do not lengthen as they do real time.
+    // In CPU time, which other programs do not lengthen.
     const auto least_time = [&](std::size_t size, int runs) {
       const Json schema = make(size);
       double least = 1e9;
@@ -579,12 +580,12 @@ TEST_CASE("the work on a schema grows as the schema does" * doctest::skip(test_s
     };
     const double small = least_time(500, 7);
     const double large = least_time(4000, 3);
-    // Eight times the size; work that grows with its square would take 64 times as long.
+    // Eight times the size; quadratic work would take 64 times as long.
     CHECK(large < 24 * small);
   }
 }
 
-/// Stops a gateway that works on one schema for 60 clients at a time.
+/// Stops a gateway that works on one schema for 60 parallel clients.
 void stop_at(const Json& schema, int status) {
   Gateway gateway;
   const Http http(gateway);
@@ -597,8 +598,8 @@ void stop_at(const Json& schema, int status) {
   }
   const auto work = test_support::time_of([&] { CHECK(ask(http, schema).status == status); });
   for (auto& connection : connections) REQUIRE(connection.send(http.format_chat(format_of(schema))));
-  REQUIRE(gateway.journal().wait_for(clients + 2, 10s));  // the others are being worked on
-  // A machine that is busy takes longer for both. Two processors would work for thirty times as long.
+  REQUIRE(gateway.journal().wait_for(clients + 2, 10s));  // the other requests are in progress
+  // A busy machine takes longer for both. Finishing the work on two processors would take thirty times as long.
   CHECK(test_support::time_of([&] { gateway.stop(); }) < std::max<Duration>(500ms, 5 * work));
 }
 

@@ -1,5 +1,5 @@
-// How a test shapes the chunks of a reply: interleaved calls, where the finish_reason stands, fields of one chunk,
-// events without data, a usage of any JSON, interim responses.
+// Shaping the chunks of a reply: interleaved calls, the place of the finish_reason, fields of one chunk, events without
+// data, a usage of any JSON, interim responses.
 
 #include <chrono>
 #include <string>
@@ -37,7 +37,7 @@ struct Scripted {
   Http http;
 };
 
-/// The indices of the calls in the deltas of a stream, a head as "(0)".
+/// The indices of the calls in a stream's deltas, in order. A call's first delta has parentheses: "(0)".
 std::string order_of_calls(const Response& stream, std::size_t choice = 0) {
   std::string order;
   for (const Json& delta : stream.deltas(choice)) {
@@ -60,7 +60,7 @@ TEST_CASE("a streamed tool call begins with null content in every profile, as th
     const Json first = calls.http.stream().deltas()[0];
     CHECK(first["role"] == "assistant");
     CHECK(first.at("content").is_null());
-    if (profile == Profile::deepseek) continue;  // its role chunk has null content in any case
+    if (profile == Profile::deepseek) continue;  // its role chunk always has null content
     CHECK(Scripted(text("").tool_call("f"), profile).http.stream().deltas()[0]["content"] == "");
     CHECK(Scripted(text("Hi"), profile).http.stream().deltas()[0]["content"] == "");
   }
@@ -144,7 +144,7 @@ TEST_CASE("usage may be any JSON, plain and where the profile streams it") {
   }
   CHECK(Scripted(text("a").usage(Json())).http.chat().json().at("usage").is_null());
   CHECK(Scripted(text("a").usage(Json{{"cost", 0.5}})).http.chat().json()["usage"].dump() == R"({"cost":0.5})");
-  // What is set last counts, and braces are counts.
+  // The last setting wins, and braces mean counts.
   CHECK(Scripted(text("a").usage(Json::object()).usage({12, 5})).http.chat().json()["usage"]["total_tokens"] == 17);
   CHECK(Scripted(text("a").usage(12, 5).usage(Json::object())).http.chat().json()["usage"] == Json::object());
   CHECK_THROWS_AS(text("a").usage(Json("\xff")), GatewayError);
@@ -326,7 +326,7 @@ TEST_CASE("early hints of a reply follow those of chaos") {
   CHECK(connection.receive_response().text() == "Hi");
 }
 
-// --- What cannot be --------------------------------------------------------------------------------------------------
+// --- Rejected settings -----------------------------------------------------------------------------------------------
 
 TEST_CASE("what shapes chunks is refused on what has none of its own, and on one of several choices") {
   for (const Reply& reply : {Reply(server_error()), raw_reply(200, ""), chunks({})}) {

@@ -1,4 +1,4 @@
-// Replies that quote the request: the places, how values are escaped, what is refused.
+// Replies that quote the request: placeholders, escaping of values, and errors.
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ Json asking(const std::string& text, const Json& more = Json::object()) {
   return body;
 }
 
-/// A gateway whose only stub gives this reply, and a client.
+/// A gateway with this reply in its only stub, and a client.
 struct Wire {
   explicit Wire(const Reply& reply, const Options& options = Options()) : gateway(options) {
     gateway.chat().reply(reply);
@@ -108,7 +108,7 @@ TEST_CASE("values are escaped where they stand in JSON, and are JSON outside of 
              {"q\"", "1"}});
   CHECK(filled(text(R"([{{count}}, "{{request.body./messages}}"])"))[1] ==
         Json::array({Json{{"role", "user"}, {"content", said}}}).dump());
-  // A value is put in once: what looks like a place in it stays.
+  // A value is inserted once: a placeholder inside the value stays as it is.
   CHECK(contains(Wire(text("{{request.last_user_text}}").templated()).text(said), "{{count}}"));
   const Wire malformed(malformed_tool_call("f", R"({"city": "{{request.last_user_text}})").templated());
   CHECK(malformed.http.chat(asking("a\"b")).message()["tool_calls"][0]["function"]["arguments"] == R"({"city": "a\"b)");

@@ -1,4 +1,5 @@
-// How text and arguments become tokens and deltas: by the built-in rule and by a tokenizer of the test's own; logprobs.
+// How text and arguments are split into tokens and deltas: by the built-in rule and by a test's own tokenizer;
+// logprobs.
 
 #include <cstddef>
 #include <set>
@@ -239,7 +240,7 @@ TEST_CASE("alternatives that are made up are less likely than a token's own logp
     CHECK(entry["logprob"] == own);
     REQUIRE(entry["top_logprobs"].size() == 4);
     CHECK(entry["top_logprobs"][0]["logprob"] == own);
-    // Beyond 10^11 they stop falling with it.
+    // Beyond 10^11 they no longer decrease with it.
     double last = std::max(own, -1e11);
     for (std::size_t place = 1; place < 4; ++place) {
       const double logprob = entry["top_logprobs"][place]["logprob"];

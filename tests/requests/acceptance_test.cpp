@@ -1,5 +1,5 @@
-// What Acceptance and the other options change of what a chat request may hold: each extension switched on and off,
-// strict and lenient.
+// How Acceptance and other options change what a chat request may contain: each extension enabled and disabled, strict
+// and lenient.
 
 #include <optional>
 #include <string>
@@ -35,7 +35,7 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
     Extension switched;
     bool on_by_default;
     std::string body;
-    const char* code;  // when it is off
+    const char* code;  // if it is disabled
     std::string message;
   };
   const std::string allowed = R"(,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":)"
@@ -100,7 +100,7 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
     const ChatWire without(Acceptance().with(extension.switched, false));
     check_refused(without, extension.body, extension.code, extension.message);
     CHECK(ChatWire(Acceptance::strict()).post(extension.body).status == 400);
-    // The rest goes on as before.
+    // Other requests are unaffected.
     check_taken(without, with(""));
   }
 }
@@ -146,7 +146,7 @@ TEST_CASE(
     check_taken(of_profile, one.body);
     CHECK(of_profile.gateway.review().findings().empty());
   }
-  // What nobody documents stays a warning.
+  // Undocumented fields remain warnings.
   CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("foo":1)")) == "unknown_field");
   CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("enable_thinking":true)")).empty());
 }
@@ -170,7 +170,7 @@ TEST_CASE("an unknown field is named whole up to 60 bytes, beyond them by its fi
   const std::string whole(60, 'x');
   check_named(whole, whole);
   check_named(whole + "x", whole + "…");
-  // A character of two bytes that would stand half within the limit is left out.
+  // A two-byte character that crosses the limit is dropped.
   check_named(whole.substr(1) + "é", whole.substr(1) + "…");
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("strict takes all that is documented and no null") {
   }
 }
 
-/// The message of the 400 that a body gets, whatever the profile's type of errors.
+/// The message of a body's 400, in any profile's error format.
 std::string refusal(const ChatWire& wire, const std::string& body) {
   const Response response = wire.post(body);
   INFO(body);
@@ -222,7 +222,7 @@ TEST_CASE("strict under the openai profile takes all that OpenAI documents, and 
                                        Options{}.acceptance(Acceptance::strict()).profile(Profile::openai)};
   for (const Options& options : orders) {
     const ChatWire wire(options);
-    // An agent's messages.
+    // The messages of an agent.
     const std::string result = R"({"role":"tool","tool_call_id":"c","content":"21"})";
     for (const char* content : {R"("content":"",)", R"("content":null,)", ""}) {
       CAPTURE(content);
@@ -280,7 +280,7 @@ TEST_CASE("strict under the openai profile takes all that OpenAI documents, and 
     CHECK(refusal(wire, with(R"("stream_options":{})")).find("stream_options: expected nothing unless") == 0);
     CHECK(refusal(wire, with(R"("n":1,"n":1)")).find("invalid JSON: body: the key") == 0);
   }
-  // What is documented by OpenAI alone is documented for no other profile.
+  // OpenAI's own documentation does not count for other profiles.
   for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek})
     check_refused_at(ChatWire(Options{}.profile(profile).acceptance(Acceptance::strict())),
                      said(R"({"role":"assistant","content":"",)" + one_call + "}"), "unknown_parameter",

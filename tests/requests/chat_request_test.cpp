@@ -1,5 +1,5 @@
-// What POST /v1/chat/completions takes and what it turns down, on the wire: each documented field, and bodies that are
-// no request at all. What options change of this is in acceptance_test.cpp.
+// What POST /v1/chat/completions accepts and rejects, on the wire: each documented field, and invalid bodies.
+// acceptance_test.cpp tests the options that change this.
 
 #include <cstddef>
 #include <optional>
@@ -45,7 +45,7 @@ TEST_CASE("each optional field refuses each wrong type and says where, what was 
     std::string name;
     std::string expected;
     std::vector<std::string> taken;
-    std::vector<std::string> other_error;  // right type, other rule broken
+    std::vector<std::string> other_error;  // right type, but another error
   };
   const std::vector<Field> fields = {
       {"stream", "a boolean", {"boolean", "null"}, {}},
@@ -377,7 +377,7 @@ TEST_CASE("stream_options and top_logprobs depend on stream and logprobs") {
                 "top_logprobs: expected nothing unless logprobs is true, got 2");
   check_refused(wire, with(R"("logprobs":false,"top_logprobs":0)"), "invalid_value",
                 "top_logprobs: expected nothing unless logprobs is true, got 0");
-  // Whatever the order in which they are sent.
+  // In any order.
   const ChatRequest request = wire.understood(
       with(R"("stream_options":{"include_usage":true},"top_logprobs":2,"logprobs":true,"stream":true)"));
   CHECK(request.include_usage);
@@ -396,11 +396,11 @@ TEST_CASE("a body that is no JSON is refused with line and column") {
       {"   ", "line 1, column 4"},
       {R"({"model":"mock-model")", "line 1, column 22"},               // unterminated
       {R"({"model":"mock)", "line 1, column 15"},                      // in a string
-      {with("").substr(0, with("").size() - 1), "line 1, column 66"},  // all but the last
+      {with("").substr(0, with("").size() - 1), "line 1, column 66"},  // without the last byte
       {with(R"("temperature":NaN)"), "line 1, column 81"},
       {with(R"("temperature":Infinity)"), "line 1, column 81"},
       {with(R"("temperature":-Infinity)"), "line 1, column 82"},
-      {with("") + " x", "line 1, column 68"},      // trailing
+      {with("") + " x", "line 1, column 68"},      // trailing bytes
       {with("") + with(""), "line 1, column 67"},  // garbage
       {with("") + std::string(1, '\0') + "x", "line 1, column 67"},
       {"{\n  \"model\": \"mock-model\",\n  'messages': []\n}", "line 3, column 3"},  // quotes
@@ -409,12 +409,12 @@ TEST_CASE("a body that is no JSON is refused with line and column") {
       {"// Hi\n" + with(""), "line 1, column 1"},                                    // comment
       {"model=mock-model", "line 1, column 1"},
       {"{\"model\":\"a\xff\"}", "line 1, column 12"},         // not UTF-8
-      {"{\"model\":\"\xc3\xbc\xc3\"}", "line 1, column 13"},  // cut character
+      {"{\"model\":\"\xc3\xbc\xc3\"}", "line 1, column 13"},  // truncated character
       {"{\"model\":\"\xed\xa0\x80\"}", "line 1, column 12"},  // a surrogate
-      {"{\"model\":\"\xc0\xaf\"}", "line 1, column 11"},      // overlong
+      {"{\"model\":\"\xc0\xaf\"}", "line 1, column 11"},      // overlong encoding
       {"{\"\xff\":1}", "line 1, column 3"},                   // in a key
-      {"{\"model\":\"a\tb\"}", "line 1, column 12"},          // control
-      {R"({"model":"\ud800"})", "line 1, column 17"},         // half a pair
+      {"{\"model\":\"a\tb\"}", "line 1, column 12"},          // control character
+      {R"({"model":"\ud800"})", "line 1, column 17"},         // half a surrogate pair
       {R"({"n":01})", "line 1, column 7"},
   };
   for (const Case& wrong : cases) {
@@ -540,7 +540,7 @@ TEST_CASE("what is taken but had better be changed is a finding") {
   CHECK(wire.findings(with(R"("temperature":-0.1)")) == "temperature_out_of_range");
   CHECK(wire.findings(with(R"("temperature":2)")) == "");
   CHECK(wire.findings(with(R"("temperature":1,"top_p":1)")) == "temperature_and_top_p");
-  // Members of nested objects beyond the documented ones are nobody's concern.
+  // Undocumented members of nested objects are accepted silently.
   CHECK(wire.findings(said(R"({"role":"user","content":"Hi","annotations":[],"x":null})")) == "");
 }
 

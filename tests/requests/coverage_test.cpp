@@ -1,4 +1,4 @@
-// Rows of the documented surface, and of the choices where it is silent, that no part's own test has for its subject.
+// Rows of the documented surface, and of choices where it is silent, that no other test covers.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ using test_support::Response;
 
 Json said(const Json& message) { return {{"messages", Json::array({message})}}; }
 
-/// What a client may send beyond the documentation: the fields of a chat request, and what strict answers to them.
+/// Undocumented fields of a chat request, and the response of a strict gateway.
 struct Beyond {
   std::string name;
   Json fields;

@@ -1,5 +1,5 @@
-// How JSON is read: what the grammar allows and what it does not, numbers, strings, keys that repeat, and where an
-// error is. The arguments of a tool call are read as a body is, and show what came of it.
+// The JSON reader: the grammar, numbers, strings, repeated keys, and positions of errors. Arguments of tool calls use
+// the same reader as bodies and expose its result.
 
 #include <sys/resource.h>
 
@@ -24,14 +24,14 @@ using test_support::chat_path;
 using test_support::Http;
 using test_support::Response;
 
-/// Null for a text that is no JSON.
+/// Null for invalid JSON.
 Json arguments(const std::string& text) {
   wire::ToolCall call;
   call.arguments = text;
   return call.json();
 }
 
-/// Whether the text, which is not "null", is JSON: alone and as a member.
+/// Whether the text, which must not be "null", is JSON: alone and as a member.
 bool is_read(const std::string& text) {
   const bool alone = !arguments(text).is_null();
   CHECK(alone == arguments("{\"a\":" + text + "}").is_object());
@@ -139,7 +139,7 @@ TEST_CASE("a byte order mark before a body is skipped") {
   CHECK(arguments("\xef\xbb{}").is_null());
 }
 
-/// Random JSON that nests and repeats keys.
+/// A generator of random JSON with nesting and repeated keys.
 class Writer {
  public:
   explicit Writer(unsigned seed) : random_(seed) {}
@@ -158,7 +158,7 @@ class Writer {
       default: return list("{", "}", depth, true);
     }
   }
-  /// The text with a few bytes gone, new or doubled.
+  /// The text with a few bytes removed, inserted or doubled.
   std::string damaged(std::string text) {
     for (unsigned times = 1 + static_cast<unsigned>(random_() % 3); times > 0 && !text.empty(); --times) {
       constexpr std::string_view bytes = "{}[],:\"\\0129eE+-.tfn u\x80\xc3\xed\xff\x01";
@@ -193,7 +193,7 @@ class Writer {
   std::mt19937 random_;
 };
 
-/// Equal in types and digits, not only as == has it.
+/// Equal in types and digits, which is stricter than ==.
 bool identical(const Json& left, const Json& right) {
   return left.type() == right.type() && left.dump() == right.dump();
 }
@@ -288,7 +288,7 @@ TEST_CASE("escapes in a string are the characters that they stand for") {
 }
 
 TEST_CASE("every sequence of bytes that is a character is taken in a string, and no other") {
-  // Each lead byte with the least and the greatest of what follows, and one beyond each.
+  // Each lead byte with the smallest and the largest continuation, and one beyond each.
   const auto taken = [](const std::string& bytes) { return arguments("\"" + bytes + "\"") == bytes; };
   for (const char* good :
        {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xe0\xbf\xbf", "\xe1\x80\x80", "\xec\xbf\xbf", "\xed\x80\x80",
@@ -322,7 +322,7 @@ TEST_CASE("every sequence of bytes that is a character is taken in a string, and
   }
 }
 
-// --- Keys that repeat ------------------------------------------------------------------------------------------------
+// --- Repeated keys ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("of a key that repeats the last value counts, at the place of the first") {
   CHECK(arguments(R"({"a":1,"b":2,"a":3})").dump() == R"({"a":3,"b":2})");

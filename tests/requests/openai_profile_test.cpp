@@ -1,5 +1,5 @@
-// What the openai profile takes from requests beyond the documented ones, because OpenAI documents it; and that an
-// acceptance that was set comes before what the profile takes.
+// What the openai profile accepts in addition to the documented fields, because OpenAI documents it; and that explicit
+// acceptance takes precedence over the profile.
 
 #include <chrono>
 #include <string>
@@ -29,7 +29,7 @@ struct Wire {
   explicit Wire(const Options& options = Options{}.profile(Profile::openai))
       : gateway(options), http(Http(gateway).keep_alive()) {}
 
-  /// The codes of the findings on a request that the gateway takes, separated by spaces; else its status and error.
+  /// The codes of the findings on an accepted request, separated by spaces; else its status and error.
   std::string findings(const Json& fields) const {
     const Response response = http.chat(fields);
     if (response.status != 200) return std::to_string(response.status) + " " + response.body;
@@ -42,7 +42,7 @@ struct Wire {
     CHECK(findings(fields) == "");
     return gateway.journal().last().chat();
   }
-  /// "the code of the error at its param".
+  /// "<code of the error> at <its param>".
   std::string refused(const Json& fields) const {
     const Response response = http.chat(fields);
     if (response.status != 400) return std::to_string(response.status);
@@ -233,7 +233,7 @@ TEST_CASE("no field that OpenAI documents is a finding in the openai profile; ot
                        {"verbosity", "low"},
                        {"web_search_options", Json::object()}};
   for (const auto& field : fields.items()) {
-    if (field.key() == "top_logprobs" || field.key() == "stream_options") continue;  // each needs another
+    if (field.key() == "top_logprobs" || field.key() == "stream_options") continue;  // each needs another field
     CAPTURE(field.key());
     CHECK(wire.findings({{field.key(), field.value()}}) == "");
   }
@@ -267,7 +267,7 @@ TEST_CASE("an acceptance that was set comes before what the openai profile takes
   CHECK(by_default.refused({{"tools", {shell}}}) == R"(invalid_value at "tools[0].type")");
   CHECK(by_default.findings({{"max_completion_tokens", 1}}) ==
         "unknown_field: max_completion_tokens: not a documented field; use max_tokens instead.");
-  CHECK(by_default.findings({{"user", "u"}}) == "");  // taken as unknown, and OpenAI documents it
+  CHECK(by_default.findings({{"user", "u"}}) == "");  // accepted as unknown, and OpenAI documents it
   const Wire strict{with(Acceptance::strict())};
   CHECK(strict.refused({{"top_k", 5}}) == R"(unknown_parameter at "top_k")");
   CHECK(strict.findings({{"user", "u"}, {"stop", "x"}}) == "");  // OpenAI documents them
@@ -279,7 +279,7 @@ TEST_CASE("an acceptance that was set comes before what the openai profile takes
   const Wire changed{with(without_developers)};
   CHECK(changed.refused(developer) == R"(invalid_value at "messages[1].role")");
   CHECK(changed.understood({{"max_completion_tokens", 1}}).max_tokens == 1);
-  // The order in which the two are set means nothing.
+  // The order of the two settings does not matter.
   const Wire reversed{Options{}.acceptance(Acceptance()).profile(Profile::openai)};
   CHECK(reversed.refused(developer) == R"(invalid_value at "messages[1].role")");
 }

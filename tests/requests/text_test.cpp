@@ -1,5 +1,5 @@
-// Texts, numbers, dates and JSON pointers as the library reads and writes them: every character, day and status that
-// there is, and each border.
+// How the library reads and writes texts, numbers, dates and JSON pointers: every character, day and status, and every
+// boundary.
 
 #include <chrono>
 #include <cstdint>
@@ -40,7 +40,7 @@ TEST_CASE("every character is written as UTF-8 and read again, and no other byte
     char32_t read = 0;
     if (bytes.size() != length || text::decode_utf8(bytes, 0, read) != length || read != (is_one ? character : 0xfffd))
       ++mistakes;
-    // A part of it is no character, but can begin one.
+    // A part of the character is invalid, but can begin one.
     for (std::size_t part = 1; part < length; ++part) {
       const std::string begin = bytes.substr(0, part);
       if (text::decode_utf8(begin, 0, read) != 0 || text::incomplete_utf8_prefix(begin) != part) ++mistakes;
@@ -95,7 +95,7 @@ TEST_CASE("what could steer a terminal is escaped, and nothing else is") {
     if (text::is_disruptive(character) != is_in) ++wrong;
     const std::string shown = text::printable(utf8(character));
     if (is_in != (shown.front() == '\\' && shown.size() > 1)) ++wrong;
-    // JSON reads the escape as the character again.
+    // JSON parses the escape back to the character.
     if (is_in && Json::parse('"' + shown + '"').get<std::string>() != utf8(character)) ++wrong;
     std::string literal;
     text::append_json_string(literal, "a" + utf8(character) + "b");
@@ -204,7 +204,7 @@ TEST_CASE("numbers, words and escapes are read up to their borders") {
         Printed{-999ns, "-999ns"}, Printed{-1us, "-1us"}, Printed{-1ms, "-1ms"}, Printed{-1s, "-1s"},
         Printed{-1500ms, "-1.5s"}})
     CHECK(detail::printed(row.duration) == row.text);
-  // What nanoseconds of 64 bits cannot hold is told in seconds.
+  // Durations beyond 64-bit nanoseconds are printed in seconds.
   CHECK(detail::printed(std::chrono::hours{2'500'000}) == "9000000000s");
   CHECK(detail::printed(std::chrono::hours{-2'500'000}) == "-9000000000s");
   CHECK(detail::printed(std::chrono::hours{3'000'000}) == "1.08e+10s");
@@ -271,7 +271,7 @@ TEST_CASE("random numbers and fingerprints are those of SplitMix64 and FNV-1a, w
   CHECK(random.below(1) == 0);
   CHECK(random.between(7, 7) == 7);
   CHECK(random.alphanumeric(0).empty());
-  // The whole range has no number that could say how many it holds.
+  // The size of the whole range does not fit into 64 bits.
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::set<std::int64_t> all;
@@ -279,7 +279,7 @@ TEST_CASE("random numbers and fingerprints are those of SplitMix64 and FNV-1a, w
   CHECK(all.size() == 64);
   CHECK(*all.begin() < 0);
   CHECK(*all.rbegin() > 0);
-  // Of a bound that leaves an incomplete last stretch of the 64 bits, each value is as likely.
+  // If the bound does not divide 2^64, every value is still equally likely.
   constexpr std::uint64_t two_thirds = 0xaaaaaaaaaaaaaaaau;
   int lower = 0;
   for (int draw = 0; draw < 3000; ++draw) lower += random.below(two_thirds) < two_thirds / 2 ? 1 : 0;
@@ -309,7 +309,7 @@ TEST_CASE("every day from 1970 to 2200 has its date, and is read again from it")
     }
   }
   CHECK(mistakes == 0);
-  // All that a TimePoint can say has its date, too.
+  // Every TimePoint has a date.
   days = -106'751;  // 1677-09-22
   std::int64_t year = 1677;
   std::int64_t month = 9;

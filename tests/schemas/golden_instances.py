@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes instances.jsonl: what a gateway answers to each of these schemas, which stays so from version to version.
+"""Writes instances.jsonl: a gateway's replies to these schemas, which must not change between versions.
 
     golden_instances.py PROGRAM
 
 PROGRAM is mock-gateway. The schemas are those of sdk_schemas.jsonl, 150 random ones of schema_corpus.py, and some below
-that ask for one thing each. tests/replies/schemas_test.cpp compares. Python's standard library only.
+with a single requirement each. tests/replies/schemas_test.cpp compares. Uses only Python's standard library.
 """
 
 import json
@@ -51,7 +51,7 @@ OWN = [
 
 
 def cases():
-    """Yields (what the line says of the schema, the schema, the request's seed)."""
+    """Yields (description of the schema, schema, seed of the request)."""
     for line in (HERE / "sdk_schemas.jsonl").read_text(encoding="utf-8").splitlines():
         known = json.loads(line)
         yield {"name": known["name"]}, known["schema"], 1

@@ -1,4 +1,5 @@
-"""Prints the schemas that pydantic and openai's Python helpers make of models, as JSON lines {"name", "schema"}."""
+"""Prints the schemas that pydantic and openai's Python helpers generate from models, as JSON lines {"name",
+"schema"}."""
 
 import json
 from datetime import date, datetime, time, timedelta

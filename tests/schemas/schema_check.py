@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks instances against their schemas with the jsonschema library, formats included.
+"""Checks instances against their schemas with the jsonschema library, including formats.
 
-Reads JSON lines {"schema": ..., "instance": ...} from standard input, prints each failure and a final count, and exits
-with 1 when one failed or none was read. The library and its format checks: jsonschema[format-nongpl].
+Reads JSON lines {"schema": ..., "instance": ...} from standard input, prints each failure and a final count. Exits with
+1 if an instance failed or none was read. The library and its format checks: jsonschema[format-nongpl].
 """
 
 import json
@@ -16,7 +16,7 @@ NEEDED_FORMATS = ["date-time", "date", "time", "duration", "email", "hostname", 
 def main():
     checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
     missing = [name for name in NEEDED_FORMATS if name not in checker.checkers]
-    if missing:  # a format without its library would pass everything
+    if missing:  # without its library a format would accept everything
         print("the jsonschema library cannot check these formats here:", ", ".join(missing))
         return 1
     read = failed = 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints random JSON Schemas, one a line, of keywords that the gateway supports, and that can be satisfied.
+"""Prints random JSON Schemas, one per line, with keywords that the gateway supports. Each can be satisfied.
 
-Each schema is grown around a hidden value that it accepts, so that an instance exists however the keywords combine.
-The same count and seed print the same schemas. Only Python's standard library is used.
+Each schema is built around a hidden value that it accepts, so that an instance exists for any combination of keywords.
+The same count and seed print the same schemas. Uses only Python's standard library.
 """
 
 import argparse
@@ -39,12 +39,12 @@ def type_of(value):
 
 
 def same(left, right):
-    """JSON Schema's equality, in which true is not 1."""
+    """Equality in JSON Schema, where true differs from 1."""
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
 class Grower:
-    """Grows schemas around values. `definitions` is filled with what they refer to."""
+    """Builds schemas around values. Fills `definitions` with the schemas that they reference."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -86,7 +86,7 @@ class Grower:
     # -- schemas
 
     def schema(self, value, depth):
-        """A schema that accepts the value."""
+        """Returns a schema that accepts the value."""
         schema = self.plain(value, depth)
         if depth <= 0 or self.chance(0.5):
             return self.annotated(schema)
@@ -156,7 +156,7 @@ class Grower:
             schema["maxLength"] = len(value) + self.rng.choice([0, 1, 10])
 
     def pattern(self, value):
-        """An expression that finds the value, and that Python and ECMA-262 understand alike."""
+        """Returns a pattern that matches the value and means the same in Python and ECMA-262."""
         begin = 0 if self.chance(0.7) else self.rng.randint(0, len(value) - 1)
         end = len(value) if self.chance(0.7) else self.rng.randint(begin + 1, len(value))
         parts = []
@@ -295,7 +295,7 @@ class Grower:
         return reference
 
     def discriminated(self, value, schema, depth):
-        """A tagged union, as code generators write it."""
+        """A tagged union, in the form of code generators."""
         alternatives = []
         for tag in self.rng.sample(WORDS, self.rng.randint(2, 4)):
             content = self.value(depth)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Asks a local endpoint for an instance of each JSON Schema, as a client does: with response_format.
+"""Requests an instance of each JSON Schema from a local endpoint, as a client does: with response_format.
 
     schema_corpus.py | schema_instances.py PROGRAM | schema_check.py
 
-Reads schemas, one a line, bare or as {"name": ..., "schema": ...}, and prints JSON lines {"schema": ..., "instance":
-...} as schema_check.py reads them. PROGRAM is mock-gateway. Exits with 1 at the first schema with a name that is
-refused: these are what users' libraries generate. Of the others, which are random, one in 50 may be refused, as
-unsupported; how many were is printed to standard error. Python's standard library only.
+Reads schemas, one per line, bare or as {"name": ..., "schema": ...}. Prints JSON lines {"schema": ..., "instance": ...}
+for schema_check.py. PROGRAM is mock-gateway. Exits with 1 at the first refused schema with a name: users' libraries
+generate these. The other schemas are random; one in 50 may be refused as unsupported. Prints the number of refused ones
+to standard error. Uses only Python's standard library.
 """
 
 import contextlib
@@ -19,7 +19,8 @@ import sys
 
 @contextlib.contextmanager
 def endpoint(program, *flags):
-    """Starts the program. Gives a function that asks for an instance of a schema, and returns the status and the body."""
+    """Starts the program. Returns a function that requests an instance of a schema and returns the status and the
+    body."""
     process = subprocess.Popen(
         [program, "--port", "0", *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True
     )
@@ -37,12 +38,12 @@ def endpoint(program, *flags):
         headers = {"Authorization": "Bearer " + key[0], "Content-Type": "application/json"}
 
         def ask(schema, content, **fields):
-            if isinstance(schema, bool):  # the field takes only objects
+            if isinstance(schema, bool):  # the field accepts only objects
                 schema = {"allOf": [schema]}
             request = {
                 "model": "mock-model",
                 "messages": [{"role": "user", "content": content}],
-                **fields,  # here: the instance depends on the request's bytes
+                **fields,  # at this position: the instance depends on the request's bytes
                 "response_format": {"type": "json_schema", "json_schema": {"name": "case", "schema": schema}},
             }
             connection.request("POST", "/v1/chat/completions", json.dumps(request), headers)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that the printed schema of script documents and the program's decoder of them agree, on the documents of
+"""Checks that the printed schema of script documents agrees with the program's decoder, on the documents of
 tests/document.
 
     script_check.py PROGRAM
 
-PROGRAM prints the schema for the argument `schema`. What good_scripts.jsonl holds is accepted by the schema, and what
-bad_scripts.jsonl holds is refused, unless a document says {"schema": "accepts", "reason": …} with one of the reasons
-below. That the decoder accepts and refuses them is what the C++ tests of these files show. Prints each disagreement and
-a final count; exits with 1 when there is one, or nothing was read. The library: jsonschema.
+PROGRAM prints the schema for the argument `schema`. The schema must accept the documents of good_scripts.jsonl and
+reject those of bad_scripts.jsonl, except documents with {"schema": "accepts", "reason": …} and one of the reasons
+below. The C++ tests of these files check the decoder. Prints each disagreement and a final count. Exits with 1 if there
+is one, or if nothing was read. The library: jsonschema.
 """
 
 import json
@@ -19,7 +19,7 @@ import jsonschema
 
 DOCUMENTS = Path(__file__).resolve().parent.parent / "document"
 
-# What a JSON Schema cannot say, or could say only in a way that nobody could read.
+# Rules that a JSON Schema cannot express, or not readably.
 DECODER_ONLY = {
     "a key that is there twice",
     "a fault that cannot happen",
@@ -51,7 +51,7 @@ DECODER_ONLY = {
 
 
 def without_comments(text):
-    """JSON of JSON with comments."""
+    """Converts JSON with comments to JSON."""
     out, at = [], 0
     while at < len(text):
         if text[at] == '"':
@@ -75,10 +75,10 @@ def no_constant(name):
 
 
 def parsed(text):
-    """The document of a text; None for one that is no JSON, of which a schema says nothing."""
+    """Returns the document of a text; None for invalid JSON, to which a schema does not apply."""
     try:
         document = json.loads(without_comments(text), parse_constant=no_constant)
-        json.dumps(document, ensure_ascii=False).encode()  # half a surrogate pair is no text
+        json.dumps(document, ensure_ascii=False).encode()  # half a surrogate pair is not valid text
         return document
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-// Prints the schemas that zod and openai's Node helpers make, as JSON lines {"name", "schema"}.
+// Prints the schemas that zod and openai's Node helpers generate, as JSON lines {"name", "schema"}.
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import * as z3 from 'zod/v3';

@@ -1,4 +1,4 @@
-"""Writes reports of `mock-gateway check` as pages: Markdown, HTML, and a badge for each client."""
+"""Converts reports of `mock-gateway check` to pages: Markdown, HTML, and a badge for each client."""
 
 import collections
 import html as escaping
@@ -31,7 +31,7 @@ LEFT_OUT = (
     "instructor is not here: its calls want an object of the caller's schema, which these answers are not. The session of "
     "mishaps, which `check` plays as well, is not a part of this page."
 )
-# From what share of right calls on a badge has a color.
+# The minimum share of correct calls for each color of a badge.
 COLORS = [(0.98, "#2da44e"), (0.94, "#6c9a1f"), (0.90, "#b08800"), (0.85, "#c96a1b"), (0.0, "#c0392b")]
 
 
@@ -49,7 +49,7 @@ class Cell:
 
     @property
     def kind(self):
-        """Under which of KINDS it is counted. None: it is right."""
+        """The entry of KINDS under which it counts; None if the call is correct."""
         if not self.bad:
             return None
         if self.data["kind"] == "error" and self.data["expected"] == "answer":
@@ -58,7 +58,7 @@ class Cell:
 
     @property
     def happened(self):
-        """What the caller saw, without what differs from run to run."""
+        """What the caller saw, without parts that differ between runs."""
         if self.kind == "HANG":
             what = ["it had not ended when it was cut"]
         elif self.kind == "CRASH":
@@ -119,7 +119,7 @@ class Entry:
         return [self.cells[scenario, form] for form in FORMS if (scenario, form) in self.cells]
 
     def skipped(self):
-        """Its cells that are not judged, by the reason."""
+        """Its cells without a verdict, by reason."""
         found = collections.defaultdict(list)
         for cell in self.cells.values():
             if not cell.judged:
@@ -128,7 +128,7 @@ class Entry:
 
 
 class Board:
-    """All clients that have a report. Notes say why: what a person found who looked at the cells."""
+    """All clients with a report. Notes explain cells; people who examined the cells wrote them."""
 
     def __init__(self, clients, reports, scenarios, notes=()):
         self.notes = notes
@@ -141,15 +141,15 @@ class Board:
         return any(cell.bad for entry in self.entries for cell in entry.of(scenario["name"]))
 
     def bad_scenarios(self):
-        """Those that a client fails, a group after the other."""
+        """The scenarios that a client fails, by group."""
         return [one for one in self.scenarios if self.is_bad(one)]
 
     def good_scenarios(self):
-        """The names of the others."""
+        """The names of the other scenarios."""
         return [one["name"] for one in self.scenarios if not self.is_bad(one)]
 
     def happenings(self, scenario):
-        """What is bad: a list of (kind, what happened, to whom). Who saw the same stands together."""
+        """The failures: a list of (kind, what happened, clients). Clients with the same result share an entry."""
         found = collections.defaultdict(dict)
         for entry in self.entries:
             for cell in entry.of(scenario["name"]):
@@ -163,7 +163,7 @@ class Board:
         return [(kind, what, list(itertools.starmap(named, whom.items()))) for (kind, what), whom in order]
 
     def why(self, scenario):
-        """The notes on a scenario: a list of (titles of the clients that they explain, note)."""
+        """The notes on a scenario: a list of (titles of the explained clients, note)."""
         name = scenario["name"]
         found = []
         for note in self.notes:
@@ -173,7 +173,7 @@ class Board:
         return found
 
     def without_note(self):
-        """Cells that are a loss, wrong, a hang or a crash, which no note explains: a list of (title, scenario)."""
+        """Cells with a loss, a wrong answer, a hang or a crash that no note explains: a list of (title, scenario)."""
         return [
             (entry.title, cell.scenario)
             for entry in self.entries
@@ -182,7 +182,7 @@ class Board:
         ]
 
     def skipped(self):
-        """Of whom cells are not judged, by the reason and by which cells, of many their number."""
+        """Clients with cells without a verdict: by reason, with the cells, or with their number if there are many."""
         found = collections.defaultdict(list)
         for entry in self.entries:
             for reason, cells in entry.skipped().items():
@@ -191,7 +191,7 @@ class Board:
         return found
 
     def ran(self):
-        """When, and on what."""
+        """The date and the environment."""
         if not self.entries:
             return "No client ran."
         dates = sorted({one.date for one in self.entries})
@@ -208,20 +208,20 @@ def explains(note, scenario, entry):
 
 
 def steady(text):
-    """Without what differs from run to run: ports, addresses in memory, moments."""
+    """Removes parts that differ between runs: ports, memory addresses, times."""
     text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:…", text)
     text = re.sub(r"0x[0-9a-f]{6,}", "0x…", text)
     return re.sub(r"\b\d+\.\d+ s\b", "… s", text)
 
 
 def one_line(text, most):
-    """Steady, without line ends, and not too long."""
+    """The same on one line and not too long."""
     text = steady(text).replace("\r", "␍").replace("\n", "␊")
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def code(text):
-    """As code in Markdown."""
+    """Formats the text as Markdown code."""
     return "`" + text.replace("`", "'") + "`"
 
 
@@ -237,7 +237,8 @@ def table(head, rows):
 
 
 def marks(entry, scenario):
-    """What a table has for a client in a scenario: letters of its plain call, then of its streamed one. Empty: all is well."""
+    """The table's marks for a client in a scenario: letters of its plain call, then of its streamed call. Empty if both
+    are correct."""
     cells = {cell.form: cell for cell in entry.of(scenario["name"])}
     if not any(cell.bad for cell in cells.values()):
         return ""
@@ -304,7 +305,7 @@ def markdown(board):
 
 
 def paragraphs(board):
-    """What is to be said of clients and calls that are not in the tables."""
+    """Paragraphs about clients and calls that are not in the tables."""
     said = []
     if board.missing:
         said.append(f"Not run: {', '.join(board.missing)}.")
@@ -319,7 +320,7 @@ def linked(entry, scenario):
 
 
 def happened(board, scenario):
-    """An item of a list: what the gateway does, what became of it, and why."""
+    """A list item: what the gateway does, the result, and why."""
     name = scenario["name"]
     parts = [f'<a id="{name}"></a>**{name}**: {story(scenario)}']
     parts += [f"{kind}: {'; '.join(f'{who}: {what}' for who, what in found)}" for kind, found in grouped(board, scenario)]
@@ -332,13 +333,13 @@ def story(scenario):
 
 
 def grouped(board, scenario):
-    """The happenings by kind: a list of (kind, list of (to whom, what))."""
+    """The failures by kind: a list of (kind, list of (clients, what happened))."""
     found = itertools.groupby(board.happenings(scenario), lambda one: one[0])
     return [(kind, [(", ".join(whom), what) for _, what, whom in same]) for kind, same in found]
 
 
 def reasons(board, scenario):
-    """The notes: a list of (" in X, Y" or nothing when there is only one, note)."""
+    """The notes: a list of (" in X, Y", or nothing if there is only one, and the note)."""
     notes = board.why(scenario)
     return [(f" in {', '.join(whom)}" if len(notes) > 1 else "", note) for whom, note in notes]
 
@@ -360,7 +361,7 @@ section { border-top: 1px solid var(--line); padding: .3rem .5rem; } h3 { margin
 
 
 def rich(text):
-    """Markdown's code as HTML."""
+    """Converts Markdown's code to HTML."""
     parts = text.split("`")
     return "".join(f"<code>{escaping.escape(part)}</code>" if i % 2 else escaping.escape(part) for i, part in enumerate(parts))
 
@@ -415,7 +416,7 @@ def sentence(text):
 
 
 def unlinked(text):
-    """Markdown's links without what they lead to, and its code as HTML."""
+    """Converts Markdown's code to HTML and removes its links."""
     return rich(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
 
 
@@ -423,7 +424,7 @@ def unlinked(text):
 
 
 def badge(entry):
-    """A small picture: how many of its calls are right."""
+    """An image with the client's share of correct calls."""
     left, right = "mock_gateway check", f"{entry.right} of {entry.judged}"
     share = entry.right / entry.judged if entry.judged else 0
     color = next(color for least, color in COLORS if share >= least)

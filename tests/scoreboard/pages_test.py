@@ -1,4 +1,4 @@
-"""Checks how the scoreboard counts calls, and that its files agree with each other. Run:
+"""Checks how the scoreboard counts calls, and that its files are consistent. Run:
 python3 tests/scoreboard/pages_test.py"""
 
 import json
@@ -62,7 +62,7 @@ class Clients(unittest.TestCase):
     def test_each_driver_is_on_the_scoreboard(self):
         clients = read("clients.json")
         folder = HERE.parent.parent / "examples" / "check"
-        ours = ("README.md", "careful_", "careless_")  # the page, and the pairs of no package
+        ours = ("README.md", "careful_", "careless_")  # the README, and the clients without a package
         drivers = {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith(ours)}
         self.assertEqual(drivers, {one["driver"] for one in clients})
 

@@ -1,4 +1,4 @@
-"""Installs and runs the clients of clients.json, and has pages.py write what became of them. See scoreboard.sh."""
+"""Installs and runs the clients of clients.json, and writes the results with pages.py. See scoreboard.sh."""
 
 import argparse
 import collections
@@ -22,12 +22,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DRIVERS = ROOT / "examples" / "check"
 BUILD = ROOT / "build" / "scoreboard"
-# Longer than the default retries of most clients need, the AI SDK's 2 s and 4 s above all. Those that need more have a
-# timeout of their own in clients.json. After 120 s the gateways end what they hold, and a hang would look like an error.
+# Longer than most clients' default retries, especially the AI SDK's 2 s and 4 s. Clients that need more have their own
+# timeout in clients.json. After 120 s the gateways end held replies, and a hang would look like an error.
 TIMEOUT = "12s"
-# Clients that share packages must not install them at the same time: a lock for each folder of packages.
+# Clients that share packages must not install them in parallel: one lock per folder of packages.
 INSTALLING = collections.defaultdict(threading.Lock)
-# How many clients run at once. They wait most of their time; the cores that `check` keeps busy are few.
+# The number of parallel clients. They mostly wait, and `check` needs little CPU time.
 JOBS = 3
 
 
@@ -35,7 +35,7 @@ JOBS = 3
 
 
 def execute(*command, folder=None):
-    """What the command printed; RuntimeError with the end of its stderr when it fails."""
+    """Returns the output of the command. Raises RuntimeError with the end of its stderr if it fails."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -46,7 +46,7 @@ def execute(*command, folder=None):
 
 
 class Environment:
-    """Where the packages of a client are installed, and how its driver is started there."""
+    """The folder where a client's packages are installed, and the command that starts its driver there."""
 
     def __init__(self, client):
         self.driver = DRIVERS / client["driver"]
@@ -56,7 +56,7 @@ class Environment:
         self.files = self.locks
 
     def prepare(self):
-        """Installs unless it succeeded before with these very files."""
+        """Installs the packages, unless that has succeeded with exactly these files."""
         total = 0
         for file in self.files:
             total = zlib.crc32(file.read_bytes(), total)
@@ -96,7 +96,7 @@ class Node(Environment):
         execute("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", folder=self.folder)
 
     def ready(self):
-        shutil.copy(self.driver, self.folder)  # Node looks for packages beside the file
+        shutil.copy(self.driver, self.folder)  # Node looks for packages in the file's folder
 
     def command(self):
         return ["node", self.folder / self.driver.name]
@@ -159,7 +159,7 @@ class Java(Environment):
 
 
 class Cpp(Environment):
-    """cpp-httplib and nlohmann/json are those of the system."""
+    """Uses the system's cpp-httplib and nlohmann/json."""
 
     def __init__(self, client):
         super().__init__(client)
@@ -195,7 +195,7 @@ ENVIRONMENTS = {"Python": Python, "Node": Node, "Go": Go, "Java": Java, "Rust": 
 
 @functools.cache
 def runtime(language):
-    """What runs the clients of a language, as far as it may change what they do."""
+    """The runtime of a language, as far as it may affect its clients."""
     return f"{language} {ENVIRONMENTS[language].version()}"
 
 
@@ -212,7 +212,7 @@ def check_words(program, client, more):
 
 
 def run_check(program, client, more):
-    """The exit code of check, 0 or 1, and what it printed; RuntimeError when it could not run."""
+    """Returns the exit code of check, 0 or 1, and its output. Raises RuntimeError if it could not run."""
     done = subprocess.run(check_words(program, client, more), capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"check ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
@@ -220,7 +220,7 @@ def run_check(program, client, more):
 
 
 def report_of(program, client, more):
-    """The exit code of check, what it printed, and its report."""
+    """Returns the exit code of check, its output, and its report."""
     file = BUILD / f"{client['name']}.new"
     code, printed = run_check(program, client, [*more, "--report", f"json:{file}"])
     report = json.loads(file.read_text(encoding="utf-8"))
@@ -231,7 +231,7 @@ def report_of(program, client, more):
 
 
 def run(program, client):
-    """Leaves the client's report, with what the pages need beside it, in build/scoreboard."""
+    """Writes the client's report, and data for the pages, to build/scoreboard."""
     _, _, report = report_of(program, client, [])
     report["runtime"] = runtime(client["language"])
     report["date"] = datetime.date.today().isoformat()
@@ -241,7 +241,7 @@ def run(program, client):
 
 
 def show(program, words, client):
-    """Prints what check says of the client. Whether nothing is bad."""
+    """Prints the output of check. Returns whether there is no failure."""
     code, printed = run_check(program, client, words)
     print(printed, end="", flush=True)
     return code == 0
@@ -252,14 +252,14 @@ def baseline_of(client):
 
 
 def made_by(baseline):
-    """The client's version and its runtime that a baseline was made with, which its first line says."""
+    """The client's version and runtime of a baseline, from its first line."""
     first = baseline.read_text(encoding="utf-8").partition("\n")[0]
     version, _, language = first.removeprefix("# ").partition(" on ")
     return version, language
 
 
 def compare(program, folder, client):
-    """Whether the client does as its baseline says. One that another runtime runs is not judged."""
+    """Whether the client's results equal its baseline. A client on another runtime is not judged."""
     baseline = baseline_of(client)
     junit = Path(folder, f"check-{client['name']}.xml")
     version, language = made_by(baseline)
@@ -281,7 +281,7 @@ def compare(program, folder, client):
 
 
 def write_baseline(program, client):
-    """Its first line is written when the version is known; `check` keeps comments."""
+    """Writes the first line once the version is known; `check` keeps comments."""
     baseline = baseline_of(client)
     fresh = BUILD / f"{client['name']}.txt"
     fresh.unlink(missing_ok=True)
@@ -294,7 +294,7 @@ def write_baseline(program, client):
 
 
 def attempt(what, client):
-    """Does it for one client, and says so. None when it could not be done: the others still are."""
+    """Runs the action for one client, and says so. Returns None on failure, so that the others continue."""
     began = time.monotonic()
     try:
         environment = ENVIRONMENTS[client["language"]](client)
@@ -311,7 +311,7 @@ def attempt(what, client):
 
 
 def attempt_all(what, clients, jobs):
-    """Does it for several clients at once. Those that take longest begin."""
+    """Runs the action for several clients in parallel. The slowest start first."""
     order = sorted(clients, key=lambda one: -int(one.get("timeout", TIMEOUT).removesuffix("s")))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(functools.partial(attempt, what), order))

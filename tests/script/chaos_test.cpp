@@ -1,4 +1,4 @@
-// Chaos: what strikes which request, again and again the same, whatever order requests come in.
+// Chaos: which requests it affects and how, repeatably and in any order of the requests.
 
 #include <algorithm>
 #include <atomic>
@@ -38,10 +38,11 @@ inline Json streamed(const std::string& question) {
   return body;
 }
 
-/// A client that takes what chaos leaves of its answers.
+/// A client that accepts whatever chaos leaves of its replies.
 inline Http robust(const Gateway& gateway) { return Http(gateway).keep_alive().allow_incomplete(); }
 
-/// Asks, reads the answer's whole body, which is shorter than its head says, and leaves. Returns what came.
+/// Sends a request, reads the body, which is shorter than the head announces, and closes the connection. Returns the
+/// bytes.
 inline std::string left_at_the_end_of_the_body(const Gateway& gateway) {
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
@@ -51,7 +52,7 @@ inline std::string left_at_the_end_of_the_body(const Gateway& gateway) {
   return head + body.bytes;
 }
 
-/// Which requests were struck, by what, at which coming; whatever order they came in.
+/// The affected requests, with the effect and the occurrence; sorted, so the order of arrival does not matter.
 inline Texts struck(const Gateway& gateway) {
   REQUIRE(gateway.journal().wait_until_idle(10s));
   Texts all;
@@ -62,7 +63,7 @@ inline Texts struck(const Gateway& gateway) {
   return all;
 }
 
-/// Of the comings of one request, from 1, those that were answered by a failure.
+/// Sends one request repeatedly. Returns the occurrences, from 1, that got a failure.
 inline std::vector<std::size_t> failed_of(const Http& http, std::size_t comings, const std::string& question) {
   std::vector<std::size_t> failed;
   for (std::size_t coming = 1; coming <= comings; ++coming)
@@ -70,7 +71,7 @@ inline std::vector<std::size_t> failed_of(const Http& http, std::size_t comings,
   return failed;
 }
 
-/// What a mistake is told.
+/// The error message for a mistake.
 template <class Code>
 std::string refused(const Code& code) {
   try {
@@ -83,7 +84,7 @@ std::string refused(const Code& code) {
 
 using Comings = std::vector<std::size_t>;
 
-// --- Which requests are struck ---------------------------------------------------------------------------------------
+// --- Which requests are affected -------------------------------------------------------------------------------------
 
 TEST_CASE("a probability strikes that part of different requests, and of the comings of one") {
   Gateway gateway(lenient());
@@ -92,7 +93,7 @@ TEST_CASE("a probability strikes that part of different requests, and of the com
   std::size_t failed = 0;
   for (int i = 0; i < 2000; ++i)
     if (http.chat(Json("question " + std::to_string(i))).status == 500) ++failed;
-  // The deviation of 2,000 draws is 13.
+  // The standard deviation of 2,000 draws is 13.
   CHECK(failed > 160);
   CHECK(failed < 240);
   const std::size_t of_one = failed_of(http, 2000, "the same").size();
@@ -117,7 +118,7 @@ TEST_CASE("by request, gateways of one seed strike the same requests, each time 
     gateway->chat().reply("one two three four five");
     gateway->chaos(cut);
   }
-  // How much of its answer each question got.
+  // How much of its reply each question got.
   const auto sent = [](Gateway& gateway) {
     std::vector<std::size_t> tokens;
     for (int i = 0; i < 40; ++i) {
@@ -128,19 +129,19 @@ TEST_CASE("by request, gateways of one seed strike the same requests, each time 
     return tokens;
   };
   const std::vector<std::size_t> first = sent(one);
-  sent(one);  // a client's retries, all of them here
+  sent(one);  // a client's retries, here after all questions
   CHECK(sent(one) == first);
   CHECK(sent(other) == first);
   CHECK(sent(of_another_seed) != first);
   CHECK(std::set<std::size_t>(first.begin(), first.end()) == std::set<std::size_t>{1, 2, 3, 4, 5});
 
-  // What counts goes on counting.
+  // A rule that counts requests continues to count.
   Gateway counting(lenient(7));
   counting.chaos(Chaos(server_error()).first(1).by_request());
   CHECK(failed_of(robust(counting), 3, "Hi") == Comings{1});
 }
 
-/// Each of 40 questions, plain and streamed, 4 times each.
+/// 40 questions, plain and streamed, 4 times each.
 inline std::vector<std::pair<std::string, bool>> questions() {
   std::vector<std::pair<std::string, bool>> all;
   for (int coming = 0; coming < 4; ++coming) {
@@ -219,7 +220,7 @@ TEST_CASE("nth and first count the occurrences of each request for itself") {
   CHECK(failed_of(http, 5, "a") == Comings{1, 2});
   CHECK(failed_of(http, 5, "b") == Comings{1, 2});
   gateway.clear_chaos();
-  gateway.chaos(Chaos(server_error()).first(5).nth(2));  // both must say so
+  gateway.chaos(Chaos(server_error()).first(5).nth(2));  // both conditions must hold
   CHECK(failed_of(http, 8, "a") == Comings{2, 4});
 }
 
@@ -258,7 +259,7 @@ TEST_CASE("what strikes the requests of a key follows from its description, when
   CHECK(struck.at("billing") != struck.at("search"));
   CHECK(struck.at("billing") == struck_by_key({"more", "billing"}).at("billing"));
 
-  // Keys without one are told apart by their ids.
+  // Keys without a description are distinguished by their ids.
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).nth(2));
   for (int i = 0; i < 2; ++i) {
@@ -298,7 +299,7 @@ TEST_CASE("what is refused is not struck, nor counted") {
   CHECK(gateway.journal().last().chaos().empty());
 }
 
-// --- What happens to them --------------------------------------------------------------------------------------------
+// --- Effects ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a failure of chaos calls no stub: the next try gets what the script had for this one") {
   Gateway gateway;
@@ -317,7 +318,7 @@ TEST_CASE("a failure of chaos calls no stub: the next try gets what the script h
   CHECK(gateway.verify());
 }
 
-/// The bytes of the first reply of a gateway, and their end.
+/// The bytes of a gateway's first reply, and how the connection ended.
 inline RawConnection::Received first_reply(const std::vector<Chaos>& rules, bool stream) {
   ManualClock clock;
   Gateway gateway(lenient().clock(clock));
@@ -388,7 +389,7 @@ TEST_CASE("chaos slows a reply, and leaves to it what it does not set") {
   CHECK(exchange.chaos() == Texts{"rule 1: first token after 2000 ms (first 1, seed 1, occurrence 1)"});
 
   RawConnection second = ask();
-  CHECK(second.receive_until("one").found);  // at once
+  CHECK(second.receive_until("one").found);  // without delay
   clock.advance(1s);
 }
 
@@ -464,7 +465,7 @@ TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it
         Texts{"rule 1: close the connection after 5 tokens (every time, seed 1, occurrence 1): not reached",
               "rule 2: 1 ms between tokens (first 1, seed 1, occurrence 1)"});
   CHECK(gateway.verify());
-  // The script's own is one all the same.
+  // A fault in the script still counts.
   http.stream();
   REQUIRE(gateway.verify().problems().size() == 1);
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
@@ -512,7 +513,7 @@ TEST_CASE("a rule that cannot happen to a reply keeps none after it from strikin
         Texts{"rule 2: unsolicited 100 Continue (every time, seed 1, occurrence 1)"});
 }
 
-// --- What the tester is told -----------------------------------------------------------------------------------------
+// --- Reports to the tester -------------------------------------------------------------------------------------------
 
 TEST_CASE("a gateway without chaos says nothing about it") {
   Gateway gateway;
@@ -608,7 +609,7 @@ TEST_CASE("a client is judged by the failures that it got, but not by one that i
   http.chat();
   CHECK(gateway.review());
 
-  // A fault that it did not come to took nothing from it.
+  // A fault that was not reached does not count as an effect.
   gateway.reset();
   gateway.chaos(Chaos(after_bytes(10'000), close_connection()).first(1));
   gateway.chaos(Chaos(unauthorized()).first(1));

@@ -1,5 +1,5 @@
 // Failures on demand: forced on the next requests or until cleared, for everything, an operation, a key or a model; and
-// what a failure can carry.
+// the contents of a failure.
 
 #include <atomic>
 #include <chrono>
@@ -114,12 +114,12 @@ TEST_CASE("first queued, first served") {
   gateway.fail_always(overloaded(), chat_completions());
   CHECK(http.chat().status == 500);
   CHECK(http.get("/v1/models").status == 500);
-  CHECK(http.get("/v1/models").status == 504);  // what is queued for chat does not apply, and stays queued
+  CHECK(http.get("/v1/models").status == 504);  // a failure queued for chat does not apply, and stays queued
   CHECK(http.chat().status == 502);
   CHECK(http.get("/v1/models").status == 200);
   CHECK(http.chat().status == 529);
   gateway.fail_next(conflict());
-  CHECK(http.chat().status == 529);  // the one that stays came first
+  CHECK(http.chat().status == 529);  // the permanent failure was forced first
   CHECK(http.get("/v1/models").status == 409);
 }
 

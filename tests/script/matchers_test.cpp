@@ -1,5 +1,4 @@
-// What each matcher lets through, what it does not, and what a report then says about it, word for word. Matchers of
-// texts are in text_matchers_test.cpp.
+// What each matcher accepts and rejects, and its report, word for word. text_matchers_test.cpp tests matchers of texts.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +33,7 @@ using matching_support::with;
 using test_support::error_of;
 using test_support::repeated;
 
-/// What a report shows in place of what was expected, of a condition that is not met.
+/// The report's actual value for an unmet condition.
 inline std::string actual_of(const Matcher& matcher, const Sent& sent) {
   const std::string line = explain_lines(matcher, sent);
   const std::string expected = "✘ " + matcher.to_string() + "    actual ";
@@ -77,7 +76,7 @@ TEST_CASE("messages are matched by who says what, where, and how many there are"
       {turns_are(at_least(1)), said(all), said(system), "✘ number of user messages is at least 1    actual 0"},
       {messages_are(between(2, 4)), said(all), said(hi), "✘ number of messages is from 2 to 4    actual 1"},
   });
-  // A negation that fails shows the message that matched.
+  // A negation that fails shows the matching message.
   CHECK(explain_lines(!any_message_says("Hello"), said(all)) ==
         "✘ not (text of some message contains \"Hello\")    actual 4 messages, one of role assistant: \"Hello\"");
   const int far = std::numeric_limits<int>::min();
@@ -110,7 +109,7 @@ TEST_CASE("tool results are matched by the function or the call that they answer
   });
   CHECK(explain_lines(!last_is_tool_result(), said(answered)) ==
         "✘ not (last message is a tool result)    actual last message is of role tool");
-  // A conversation may use an id again: the latest call before the results counts.
+  // A conversation may reuse an id: the latest call before the results counts.
   std::string renamed = weather_call;
   renamed.replace(renamed.find("get_weather"), 11, "get_news");
   const std::string again = answered + "," + message("user", "News?") + "," + renamed + "," + result_of("call_1", "n");
@@ -353,7 +352,7 @@ TEST_CASE("of a large value the report shows where it differs") {
   const std::string text(300, 'a');
   CHECK(actual_of(json_at("/x", text + "b"), with("\"x\":\"" + text + "c\"")) ==
         "at /x: \"…" + std::string(24, 'a') + "c\" instead of \"…" + std::string(24, 'a') + "b\" from byte 301 on");
-  // The description is cut as well.
+  // The description is truncated too.
   CHECK(json_at("/x", text).to_string() == "json at /x is \"" + std::string(119, 'a') + "…");
 }
 
@@ -380,7 +379,7 @@ TEST_CASE("JSON nested as deeply as the gateway takes it is compared") {
         std::string::npos);
 }
 
-// --- How it came -----------------------------------------------------------------------------------------------------
+// --- Headers, keys and queries ---------------------------------------------------------------------------------------
 
 TEST_CASE("headers, keys and queries are matched as they came") {
   check({
@@ -437,7 +436,7 @@ TEST_CASE("what is no header, or a secret instead of a key's name, is refused") 
   CHECK(error_of([] { header_is("x-test", "7\r\nx-more: 8"); }).find("holds CR, LF or NUL") != std::string::npos);
 }
 
-// --- Conditions of one's own, and composition ------------------------------------------------------------------------
+// --- A user's own conditions, and composition ------------------------------------------------------------------------
 
 TEST_CASE("a condition of one's own is asked once while deciding, never for a report") {
   int asked = 0;
@@ -473,7 +472,7 @@ TEST_CASE("a condition that was not reached is reported as not evaluated") {
         "✘ stream is true    actual not sent\n"
         "not evaluated: not (is mine)");
   CHECK(asked == 0);
-  // Nobody decided: nothing is known.
+  // Without an evaluation, the result is unknown.
   std::string lines;
   CHECK(Asked(own, user("Hi")).explained(lines) == std::nullopt);
   CHECK(lines == "not evaluated: is mine");
@@ -591,7 +590,7 @@ TEST_CASE("each condition of a stub is evaluated once for a request") {
   const auto counting = [](int& count) {
     using Node = mock_gateway::detail::TextMatcherNode;
     Node node{[](const Node& own, std::string_view text) { return own.function(text); }, "is counted"};
-    node.built_in = true;  // as the library's own are, which may be evaluated ahead of the others
+    node.built_in = true;  // like the library's own matchers, which may be evaluated before the others
     node.function = [&count](std::string_view) { return ++count > 0; };
     return user_says(mock_gateway::detail::Access::make<TextMatcher>(std::move(node)));
   };

@@ -1,5 +1,5 @@
-// What a test scripts and what the gateway then says: which stub answers, sequences, functions of the request,
-// matchers and their composition, and what becomes of a request that no stub matches.
+// Scripting replies: which stub answers, sequences, functions of the request, matchers and their composition, and
+// requests that match no stub.
 
 #include <atomic>
 #include <chrono>
@@ -39,8 +39,8 @@ inline Json tools(const std::string& name) {
   return Json::array({{{"type", "function"}, {"function", {{"name", name}, {"parameters", {{"type", "object"}}}}}}});
 }
 
-/// A conversation in which the assistant called these functions, with ids call_1, call_2, …, and `answered` got a
-/// result.
+/// A conversation in which the assistant called these functions with ids call_1, call_2, …, and `answered` of them got
+/// results.
 inline Json after_calls(const std::vector<std::string>& functions, const std::string& answered,
                         const std::string& result) {
   Json calls = Json::array();
@@ -135,7 +135,7 @@ TEST_CASE("of requests that a stub is choosing at one time no more get it than i
   const auto answers = [](const std::function<void(Gateway&, const Matcher&)>& script) {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed).verify_on_destruction(false)};
     gateway.chat().when(user_says("older")).reply("older");
-    // Each is within the stub's conditions before any of them has an answer.
+    // All requests evaluate the stub's conditions before any of them gets a reply.
     std::atomic<int> inside{0};
     script(gateway, matching("waits for the others", [&](const ChatRequest&) {
              ++inside;

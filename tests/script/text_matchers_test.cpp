@@ -1,5 +1,4 @@
-// What each matcher of texts lets through, patterns and tests of one's own included, and what a report then says about
-// the text, word for word.
+// What each matcher of texts accepts, including patterns and a user's own tests, and its report, word for word.
 
 #include <string>
 #include <string_view>
@@ -27,7 +26,7 @@ using matching_support::with;
 using test_support::error_of;
 using test_support::repeated;
 
-/// The report on a user's text.
+/// The report on the text of a user message.
 inline std::string explain_text(const TextMatcher& matcher, const std::string& text) {
   CHECK_FALSE(matcher.matches(text));
   return matcher.explain(text);
@@ -77,7 +76,7 @@ TEST_CASE("a difference in a long text is shown around its place") {
   CHECK(explain_text(equals(cat), cat.substr(0, 320)) ==
         "\"…6789the lazy cat sleepsa\" instead of "
         "\"…6789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefg…\" from byte 321 on");
-  // The beginning and the end are short, so they speak for themselves.
+  // The compared beginning and end are short, so the report shows nothing else.
   CHECK(explain_text(starts_with("1"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
   CHECK(explain_text(ends_with("!"), cat) == "\"…" + repeated("abcdefghij", 12) + "\"");
   CHECK(explain_text(contains("!"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
@@ -109,7 +108,7 @@ TEST_CASE("excerpts are cut between characters, never within one") {
   const std::string umlauts = repeated("ä", 100);
   CHECK(explain_text(contains("x"), umlauts) == "\"" + repeated("ä", 60) + "…\"");
   CHECK(explain_text(contains("x"), "y" + umlauts) == "\"y" + repeated("ä", 59) + "…\"");
-  // ä and ö share their first byte: the difference is the character.
+  // ä and ö share their first byte: the report shows the whole character.
   const std::string differing = umlauts + "ö" + umlauts;
   CHECK(explain_text(equals(umlauts + "ä" + umlauts), differing) == "\"…" + repeated("ä", 12) + "ö" +
                                                                         repeated("ä", 27) + "…\" instead of \"…" +

@@ -1,10 +1,10 @@
-// A long run that looks for what adds up: memory, descriptors, threads.
+// A long run that searches for growth of memory, descriptors and threads.
 //
-//   soak [requests] [gateways]        500,000 requests over 1,000 gateways unless given
+//   soak [requests] [gateways]        default: 500,000 requests over 1,000 gateways
 //
-// One gateway after the other lives for its share of the requests, which several clients send: plain and streamed ones,
-// broken by faults and chaos, left by clients, refused by keys that change meanwhile. Built with the address sanitizer,
-// which looks for leaks when the program ends. Exit status: 0 nothing adds up, 1 something does.
+// Gateways live one after the other for their share of the requests. Several clients send plain and streamed requests.
+// Replies break by faults and chaos, clients leave early, and keys that change meanwhile refuse requests. Built with
+// the address sanitizer, which searches for leaks when the program ends. Exit status: 0 no growth, 1 growth.
 
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ using test_support::Http;
 using test_support::RawConnection;
 
 constexpr std::size_t clients = 4;
-// What the memory may grow by after the first quarter of the gateways: allocators keep and divide what they were given.
+// The allowed growth of memory after the first quarter of the gateways: allocators keep and split freed blocks.
 constexpr double megabytes = 24;
 
 struct Held {
@@ -53,7 +53,7 @@ Held held() {
   std::ifstream statm("/proc/self/statm");
   double pages = 0;
   statm >> pages >> pages;
-  // Reading the folder takes a descriptor of its own, each time.
+  // Listing the folder itself uses a descriptor, each time.
   return {entries("/proc/self/fd"), entries("/proc/self/task"),
           pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1024 * 1024)};
 }
@@ -136,7 +136,7 @@ int run(std::size_t requests, std::size_t gateways) {
   const std::size_t warm = std::max<std::size_t>(1, gateways / 4);
   const std::size_t step = std::max<std::size_t>(1, gateways / 10);
   Random random(1);
-  live(requests / gateways, Random(random.next()));  // what is made once for each process
+  live(requests / gateways, Random(random.next()));  // allocations that happen once per process
   const Held start = held();
   std::cout << "start: " << start << std::endl;
   Held warmed = start;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A scenario of the catalogue as a client sees it, byte by byte, in shorthand.
+// A scenario of the catalogue as a client sees it, byte by byte, in an abbreviated form.
 
 #include <doctest/doctest.h>
 
@@ -27,10 +27,10 @@ using test_support::End;
 using test_support::Http;
 using test_support::RawConnection;
 
-/// Stands around what was noted between bytes; it is none of them.
+/// Delimits notes between the received bytes; it is not one of those bytes.
 constexpr char mark = '\x1e';
 
-/// The usual chunks and body, as they are spelled here and nowhere in the library.
+/// The default chunks and body, written out here independently of the library.
 struct Shorthand {
   std::string spelled;
   std::string name;
@@ -83,7 +83,7 @@ inline std::vector<Shorthand> shorthands() {
   return all;
 }
 
-/// The bytes of the character at the front, if it is whole and can be seen; else 0.
+/// The size in bytes of the first character if it is complete and printable, else 0.
 inline std::size_t shown_character(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -130,19 +130,19 @@ inline std::string in_shorthand(std::string text) {
   return shown;
 }
 
-/// Reads bytes among which notes stand.
+/// A reader of bytes that contain notes.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
   std::string_view rest() const { return rest_; }
-  /// The notes that stand here.
+  /// Takes the notes at the current position.
   std::string notes() {
     std::string taken;
     while (!rest_.empty() && rest_[0] == mark) taken += skip(rest_.find(mark, 1) + 1);
     return taken;
   }
-  /// So many bytes, or what there is, with the notes among them; says whether there were as many.
+  /// Takes `size` bytes, or all that are left, with the notes among them. Returns whether there were enough.
   bool take(std::size_t size, std::string& out) {
     for (; !rest_.empty(); --size) {
       out += notes();
@@ -151,7 +151,7 @@ class Reader {
     }
     return size == 0;
   }
-  /// A line up to CRLF, which is taken too; nothing is taken when there is none.
+  /// Takes a line and its CRLF. Takes nothing if there is no complete line.
   bool line(std::string& out) {
     const std::size_t end = rest_.find("\r\n");
     if (end == std::string_view::npos) return false;
@@ -170,7 +170,7 @@ class Reader {
   std::string_view rest_;
 };
 
-/// What stored blocks of gzip hold.
+/// Decompresses gzip data that has only stored blocks.
 inline std::string unzipped(std::string_view bytes) {
   std::string text;
   for (std::size_t at = 10; at + 5 <= bytes.size();) {
@@ -184,13 +184,14 @@ inline std::string unzipped(std::string_view bytes) {
   return text;
 }
 
-/// What blocks of Brotli hold that are not compressed (RFC 7932, section 9.2), and what follows them.
+/// Decompresses Brotli data that has only uncompressed blocks (RFC 7932, section 9.2), and appends the bytes after
+/// them.
 inline std::string unbrotlied(std::string_view bytes) {
   std::string text;
   for (unsigned shift = 4; bytes.size() > 3 && bytes[0] != 3; shift = 3) {
     std::size_t head = 0;
     for (unsigned i = 0; i < 3; ++i) head |= std::size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-    // Neither is it the last block nor is it compressed, and its length has 16 bits.
+    // Stops unless the block is uncompressed, not the last, and has a 16-bit length.
     if ((head & ((1U << shift) - 1)) != 0 || head >> (shift + 16) != 1) break;
     const std::size_t size = ((head >> shift) & 0xffffU) + 1;
     text += bytes.substr(3, size);
@@ -201,13 +202,13 @@ inline std::string unbrotlied(std::string_view bytes) {
 
 struct Transcript {
   std::string text;
-  /// A whole response has come.
+  /// A complete response arrived.
   bool complete = false;
-  /// The response says that the connection ends with it.
+  /// The response says that the connection closes after it.
   bool closes = false;
 };
 
-/// A response in shorthand: what its head has that is not usual, then the body, HTTP's chunks taken off.
+/// Abbreviates a response: the unusual parts of its head, then the body without chunk framing.
 inline Transcript transcript(std::string_view bytes, bool streamed) {
   Transcript seen;
   Reader reader(bytes);
@@ -278,7 +279,7 @@ inline Transcript transcript(std::string_view bytes, bool streamed) {
   }
 }
 
-/// What was sent before a wait and is still on its way.
+/// Receives bytes that were sent before a wait and are still in transit.
 inline std::string sent_before_wait(const Gateway& gateway, RawConnection& connection, const std::string& notes) {
   if (gateway.journal().count() == 0) return "";
   std::size_t received = 0;
@@ -293,9 +294,9 @@ inline std::string sent_before_wait(const Gateway& gateway, RawConnection& conne
       .bytes;
 }
 
-/// Asks for a chat and notes what comes, how long the gateway's clock lets it wait in between, and how it ends: open
-/// (the next request is answered), fin, reset, refused, or stalled. An endless reply is taken for stalled when it is
-/// as expected so far, and in its absence after a while of real time.
+/// Sends a chat request. Returns what arrives, how long the gateway waits on its clock in between, and how the
+/// connection ends: open (the next request gets a response), fin, reset, refused, or stalled. An endless reply counts
+/// as stalled once its text equals `expected`, else after a while in real time.
 inline std::string observe_request(Gateway& gateway, ManualClock& clock, const Scenario& scenario, bool streamed,
                                    const std::string& expected) {
   const bool on_accept = scenario.name().find("accept") != std::string::npos;
@@ -304,7 +305,7 @@ inline std::string observe_request(Gateway& gateway, ManualClock& clock, const S
   try {
     connection = std::make_unique<RawConnection>(gateway);
   } catch (const std::runtime_error& error) {
-    // The reset of an accepted connection may be faster than the return of connect.
+    // The peer may reset an accepted connection before connect() returns.
     return std::string(error.what()).find("refused") != std::string::npos ? "refused" : "(nothing) reset";
   }
   if (!on_accept) connection->send(http.format_chat(streamed ? Json{{"stream", true}} : Json{}));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Bodies of chat requests, and what a gateway takes of them and what it refuses.
+// Bodies of chat requests, and checks that a gateway accepts or rejects them.
 
 #include <doctest/doctest.h>
 
@@ -13,13 +13,13 @@
 
 namespace test_support {
 
-/// A request with these fields beside model and one user message: `"n":2`.
+/// A request with these fields in addition to model and one user message: `"n":2`.
 inline std::string with(const std::string& fields) {
   return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) +
          "}";
 }
 
-/// A request with this for its messages, without brackets.
+/// A request with these messages, written without brackets.
 inline std::string said(const std::string& messages) {
   return R"({"model":"mock-model","messages":[)" + messages + "]}";
 }
@@ -31,14 +31,14 @@ struct ChatWire {
       : ChatWire(mock_gateway::Options{}.acceptance(acceptance)) {}
 
   Response post(const std::string& body) const { return http.post(chat_path, body); }
-  /// What the gateway understood of a body that it takes.
+  /// Sends a body that the gateway accepts, and returns the gateway's view of it.
   mock_gateway::ChatRequest understood(const std::string& body) const {
     const Response response = post(body);
     INFO(body.substr(0, 300));
     REQUIRE_MESSAGE(response.status == 200, response.body);
     return gateway.journal().last().chat();
   }
-  /// The codes of the findings on a body that the gateway takes, separated by spaces.
+  /// The codes of the findings for an accepted body, separated by spaces.
   std::string findings(const std::string& body) const {
     const Response response = post(body);
     INFO(body.substr(0, 300));
@@ -60,7 +60,7 @@ inline void check_taken(const ChatWire& wire, const std::string& body) {
   CHECK_MESSAGE(response.status == 200, response.body);
 }
 
-/// 400 with this code and exactly this message.
+/// Expects 400 with this code and exactly this message.
 inline void check_refused(const ChatWire& wire, const std::string& body, const std::string& code,
                           const std::string& message) {
   const Response response = wire.post(body);
@@ -72,7 +72,7 @@ inline void check_refused(const ChatWire& wire, const std::string& body, const s
   CHECK(response.error_type() == "error");
 }
 
-/// 400 with this code and a message that begins like this: a path and what was expected there.
+/// Expects 400 with this code and a message with this prefix: a path and what was expected there.
 inline void check_refused_at(const ChatWire& wire, const std::string& body, const std::string& code,
                              const std::string& beginning) {
   const Response response = wire.post(body);
@@ -83,7 +83,7 @@ inline void check_refused_at(const ChatWire& wire, const std::string& body, cons
 }
 
 struct JsonValue {
-  const char* type;  // what a field must allow to take it
+  const char* type;  // the type that a field must allow to accept this value
   const char* json;
   const char* got;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// A client of plain POSIX sockets for the wire tests: it sees every byte, and does nothing that it was not told to.
-// Every wait has a deadline in real time.
+// A client on plain POSIX sockets for the wire tests. It exposes every byte and does only what a test tells it. Every
+// wait has a deadline in real time.
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -45,7 +45,7 @@ class Deadline {
   explicit Deadline(Milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
 
   bool over() const { return left() == 0; }
-  /// Milliseconds for poll, rounded up so that it does not spin just before the end.
+  /// Milliseconds for poll(), rounded up to avoid spinning shortly before the deadline.
   int left() const {
     const auto left = end_ - std::chrono::steady_clock::now();
     return left.count() <= 0 ? 0 : static_cast<int>(std::chrono::duration_cast<Milliseconds>(left).count()) + 1;
@@ -76,7 +76,7 @@ inline void pause() {
 
 }  // namespace detail
 
-/// Asks until `condition` holds or the time is over. For what has no wait of its own.
+/// Polls until `condition` holds or the timeout expires. For conditions that have no wait of their own.
 template <class Condition>
 bool eventually(Condition&& condition, Milliseconds timeout = default_timeout) {
   const detail::Deadline deadline(timeout);
@@ -87,13 +87,13 @@ bool eventually(Condition&& condition, Milliseconds timeout = default_timeout) {
   return true;
 }
 
-/// What is known of the peer's side of a connection.
+/// How far the peer has ended the connection.
 enum class End { open, fin, reset };
 
 inline std::string to_string(End end) { return end == End::open ? "open" : end == End::fin ? "fin" : "reset"; }
 inline std::ostream& operator<<(std::ostream& out, End end) { return out << to_string(end); }
 
-/// The data of each event of a stream, parsed as WHATWG HTML, 9.2.6 says; an event that no blank line ends is dropped.
+/// The data of each event of a stream, parsed as WHATWG HTML, 9.2.6 says. Drops a last event without a blank line.
 inline std::vector<std::string> sse_events(std::string_view stream) {
   if (stream.substr(0, 3) == "\xEF\xBB\xBF") stream.remove_prefix(3);
   std::vector<std::string> events;
@@ -117,8 +117,8 @@ inline std::vector<std::string> sse_events(std::string_view stream) {
   return events;
 }
 
-/// An assistant message in the form in which plain and streamed ones compare: `role`, `content` (null as ""), and
-/// those of `reasoning_content`, `refusal` and `tool_calls` that say something.
+/// An assistant message in a form that is equal for plain and streamed replies: `role`, `content` (null becomes ""),
+/// and non-empty `reasoning_content`, `refusal` and `tool_calls`.
 inline Json comparable_message(const Json& message) {
   const auto text = [&](const char* name) {
     return message.contains(name) && message[name].is_string() ? message[name].get<std::string>() : std::string{};
@@ -131,7 +131,7 @@ inline Json comparable_message(const Json& message) {
   return result;
 }
 
-/// A response as it came. Accessors that look into the body throw when it is not what they look for.
+/// A received response. Accessors of the body throw if the body has another form.
 struct Response {
   struct Field {
     std::string name;
@@ -143,18 +143,18 @@ struct Response {
   std::string reason;
   /// "HTTP/1.1".
   std::string version;
-  /// In order, in the spelling sent.
+  /// In order and spelling of arrival.
   std::vector<Field> headers;
-  /// The transfer coding removed.
+  /// Without the transfer coding.
   std::string body;
   bool chunked = false;
-  /// The size of each chunk that arrived whole, the last one of size 0 not included.
+  /// The size of each complete chunk, without the last one of size 0.
   std::vector<std::size_t> chunks;
-  /// Status line and headers, the blank line included.
+  /// Status line and headers, including the blank line.
   std::string head;
   /// Every byte of the response.
   std::string raw;
-  /// Headers and the whole body arrived, as their framing says.
+  /// The headers and the whole body arrived, according to their framing.
   bool complete = false;
   End end = End::open;
 
@@ -165,7 +165,7 @@ struct Response {
     }
     return std::nullopt;
   }
-  /// The first value of that name in any case; "" when there is none.
+  /// The first value of that name, case-insensitive; "" if absent.
   std::string header(std::string_view name) const { return find(name).value_or(""); }
   std::vector<std::string> all(std::string_view name) const {
     std::vector<std::string> values;
@@ -181,18 +181,18 @@ struct Response {
   }
 
   Json json() const { return Json::parse(body); }
-  /// Of an error body; "" when the body is no such thing.
+  /// The code of an error body; "" for other bodies.
   std::string error_code() const { return error_field("code"); }
   std::string error_message() const { return error_field("message"); }
   std::string error_type() const { return error_field("type"); }
 
-  /// Of a stream: each event's data, `[DONE]` included.
+  /// The data of each event of a stream, including `[DONE]`.
   std::vector<std::string> events() const { return sse_events(body); }
   bool done() const {
     const auto data = events();
     return !data.empty() && data.back() == "[DONE]";
   }
-  /// Of a stream: each event's data as JSON, `[DONE]` left out.
+  /// The data of each event of a stream as JSON, without `[DONE]`.
   std::vector<Json> json_events() const {
     std::vector<Json> result;
     for (const std::string& data : events()) {
@@ -200,7 +200,7 @@ struct Response {
     }
     return result;
   }
-  /// Of a stream: the deltas of one choice, in order.
+  /// The deltas of one choice of a stream, in order.
   std::vector<Json> deltas(std::size_t choice = 0) const {
     std::vector<Json> result;
     for (const Json& part : choices_of_stream(choice)) {
@@ -208,9 +208,9 @@ struct Response {
     }
     return result;
   }
-  /// Of a stream: the content of one choice.
+  /// The content of one choice of a stream.
   std::string joined_text(std::size_t choice = 0) const { return joined_message(choice)["content"]; }
-  /// Of a stream: the deltas of one choice joined, as comparable_message gives it.
+  /// The deltas of one choice of a stream joined, as comparable_message returns them.
   Json joined_message(std::size_t choice = 0) const {
     Json message = Json::object();
     Json calls = Json::array();
@@ -230,14 +230,14 @@ struct Response {
     return comparable_message(message);
   }
 
-  /// Of a plain reply: the content of one choice; null is "".
+  /// The content of one choice of a plain reply; null becomes "".
   std::string text(std::size_t choice = 0) const { return message(choice)["content"]; }
-  /// Of a plain reply: the message of one choice, as comparable_message gives it.
+  /// The message of one choice of a plain reply, as comparable_message returns it.
   Json message(std::size_t choice = 0) const {
     return comparable_message(json().at("choices").at(choice).at("message"));
   }
 
-  /// Of a plain reply or a stream; "" when there is none.
+  /// Of a plain reply or a stream; "" if absent.
   std::string finish_reason(std::size_t choice = 0) const {
     const std::vector<Json> parts =
         is_stream() ? choices_of_stream(choice) : std::vector<Json>{json().at("choices").at(choice)};
@@ -246,7 +246,7 @@ struct Response {
     }
     return "";
   }
-  /// Of a plain reply or a stream; null when there is none.
+  /// Of a plain reply or a stream; null if absent.
   Json usage() const {
     Json usage;
     for (const Json& part : is_stream() ? json_events() : std::vector<Json>{json()}) {
@@ -291,7 +291,7 @@ struct Response {
   }
 };
 
-/// The content of a stream's chunks of one choice, each for itself.
+/// The content of one choice in each chunk of a stream, one entry per chunk.
 inline std::vector<std::string> pieces(const Response& response, const char* field = "content",
                                        std::size_t choice = 0) {
   std::vector<std::string> result;
@@ -307,12 +307,12 @@ inline std::ostream& operator<<(std::ostream& out, const Response& response) {
 
 namespace detail {
 
-/// Reads one response from a buffer that grows, without looking at any byte of the body twice.
+/// Parses one response from a growing buffer, and scans each byte of the body only once.
 class ResponseParser {
  public:
   explicit ResponseParser(bool to_head) : to_head_(to_head) {}
 
-  /// Looks at what is new in the buffer; true when the response is whole.
+  /// Parses the new bytes of the buffer. Returns true once the response is complete.
   bool parse(std::string_view buffer) {
     if (response.head.empty() && !parse_head(buffer)) return false;
     switch (framing_) {
@@ -327,11 +327,11 @@ class ResponseParser {
     return false;
   }
 
-  /// Takes the response, and from the buffer what belongs to it.
+  /// Returns the response and removes its bytes from the buffer.
   Response finish(std::string& buffer, End end) {
     if (framing_ == Framing::until_close && end == End::fin) response.complete = true;
     response.end = end;
-    // Without a whole head, or with a body cut short, everything there is belongs to this response.
+    // If the head is incomplete or the body truncated, all bytes belong to this response.
     const std::size_t size = response.complete ? position_ : buffer.size();
     response.raw = buffer.substr(0, size);
     buffer.erase(0, size);
@@ -406,7 +406,7 @@ class ResponseParser {
       }
       const std::size_t data = line_end + 2;
       if (size == 0) {
-        // Trailer fields end with a blank line, as the head does.
+        // Trailer fields end with a blank line, like the head.
         const std::size_t end = buffer.find("\r\n\r\n", line_end);
         if (end == std::string_view::npos) break;
         position_ = end + 4;
@@ -421,7 +421,7 @@ class ResponseParser {
     return false;
   }
 
-  /// What arrived of a chunk before the end.
+  /// Appends the part of an incomplete chunk that arrived.
   void append_cut_chunk() {
     const std::size_t line_end = response.raw.find("\r\n", position_);
     if (line_end == std::string::npos) return;
@@ -433,25 +433,25 @@ class ResponseParser {
   bool to_head_;
   Framing framing_ = Framing::none;
   std::size_t length_ = 0;
-  std::size_t position_ = 0;  // where the unread part of the buffer begins
+  std::size_t position_ = 0;  // start of the unparsed part of the buffer
 };
 
 }  // namespace detail
 
 struct ConnectionOptions {
-  /// Bytes of the kernel's receive buffer, set before connecting so that the window is small from the start; 0: the
-  /// system's. For clients that do not read.
+  /// The kernel's receive buffer in bytes, set before connect() so that the window is small from the start. 0 keeps the
+  /// system's default. For clients that do not read.
   int receive_buffer = 0;
 };
 
-/// One connection, byte by byte.
+/// A connection with access to every byte.
 class RawConnection {
  public:
   struct Received {
     std::string bytes;
-    /// `open` when the time was over first.
+    /// `open` if the timeout expired first.
     End end = End::open;
-    /// Of receive_until: what it waited for came.
+    /// receive_until: whether its condition was met.
     bool found = false;
   };
 
@@ -470,7 +470,7 @@ class RawConnection {
     return *this;
   }
 
-  /// Sends everything; false when the peer is gone or did not take it in time. Never reads.
+  /// Sends all bytes. Returns false if the peer closed the connection or did not accept them in time. Never reads.
   bool send(std::string_view bytes, Milliseconds timeout = default_timeout) {
     const detail::Deadline deadline(timeout);
     while (!bytes.empty()) {
@@ -487,35 +487,35 @@ class RawConnection {
   }
   void shutdown_write() { ::shutdown(socket_, SHUT_WR); }
 
-  /// Receives until the delimiter is there; takes everything up to its end. Not found: takes all that came.
+  /// Receives until the delimiter arrives, and takes everything including it. If it does not arrive, takes all bytes.
   Received receive_until(std::string_view delimiter, Milliseconds timeout = default_timeout) {
     const std::string wanted(delimiter);
     const bool found = fill([&] { return buffer_.find(wanted) != std::string::npos; }, timeout);
     return take(found ? buffer_.find(wanted) + wanted.size() : buffer_.size(), found);
   }
-  /// Receives until the condition holds for what is in the buffer, and takes all of it.
+  /// Receives until the condition holds for the buffer, and takes all of the buffer.
   Received receive_until(const std::function<bool(std::string_view)>& condition,
                          Milliseconds timeout = default_timeout) {
     const bool found = fill([&] { return condition(buffer_); }, timeout);
     return take(buffer_.size(), found);
   }
-  /// Receives until the peer closes or resets.
+  /// Receives until the peer closes or resets the connection.
   Received receive_all(Milliseconds timeout = default_timeout) {
     fill([] { return false; }, timeout);
     return take(buffer_.size(), end_ != End::open);
   }
-  /// Receives one response, an interim one (100) counting as one; bytes of the next stay in the buffer. It is not
-  /// `complete` when the time was over or the connection ended first. `to_head`: the request was HEAD, so that no body
-  /// follows. Throws std::runtime_error for bytes that are no HTTP response.
+  /// Receives one response; an interim response (100) counts as one. Bytes of the next response stay in the buffer. The
+  /// result is not `complete` if the timeout expired or the connection ended first. `to_head`: the request was HEAD, so
+  /// no body follows. Throws std::runtime_error for bytes that are no HTTP response.
   Response receive_response(Milliseconds timeout = default_timeout, bool to_head = false) {
     detail::ResponseParser parser(to_head);
     fill([&] { return parser.parse(buffer_); }, timeout);
     return parser.finish(buffer_, end_);
   }
 
-  /// Received and not yet taken.
+  /// Bytes that were received and not taken yet.
   const std::string& buffered() const { return buffer_; }
-  /// What has been seen of the peer's side so far.
+  /// How far the peer has ended the connection, as seen so far.
   End end() const { return end_; }
   int descriptor() const { return socket_; }
 
@@ -546,7 +546,7 @@ class RawConnection {
       if (::connect(socket_, address->ai_addr, address->ai_addrlen) != 0) {
         problem = errno;
         close();
-        // The peer took the connection and reset it before connect() had returned.
+        // The peer accepted and reset the connection before connect() returned.
         if (problem == ECONNRESET) {
           end_ = End::reset;
           break;
@@ -567,7 +567,7 @@ class RawConnection {
     }
   }
 
-  /// Receives until the condition holds, the peer is done, or the time is over.
+  /// Receives until the condition holds, the peer ends the connection, or the timeout expires.
   template <class Condition>
   bool fill(const Condition& condition, Milliseconds timeout) {
     const detail::Deadline deadline(timeout);
@@ -597,8 +597,8 @@ class RawConnection {
   End end_ = End::open;
 };
 
-/// A chat request's body: `mock-model`, one user message "Hi", and the fields of `extra` in place of these or beside
-/// them. A string is what the user says.
+/// The body of a chat request: `mock-model` and one user message "Hi". Fields of `extra` are added or replace these. A
+/// string is the text of the user message.
 inline Json chat_body(const Json& extra = {}) {
   Json body{{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", "Hi"}}}}};
   if (extra.is_string()) {
@@ -609,8 +609,8 @@ inline Json chat_body(const Json& extra = {}) {
   return body;
 }
 
-/// One-line requests. A value: each `with…` returns a changed copy. Calls throw std::runtime_error when no whole
-/// response came in time, unless said otherwise; a status of 4xx is a response like any other.
+/// Sends requests in one line of code. A value type: each `with…` returns a changed copy. Calls throw
+/// std::runtime_error if no complete response arrives in time, unless documented otherwise. A 4xx status is no error.
 class Http {
  public:
   explicit Http(const Gateway& gateway)
@@ -621,7 +621,7 @@ class Http {
   Http with_key(const std::string& secret) const {
     return with([&](Http& copy) { copy.authorization_ = "Bearer " + secret; });
   }
-  /// The Authorization header, literally.
+  /// Sets the Authorization header literally.
   Http with_authorization(const std::string& value) const {
     return with([&](Http& copy) { copy.authorization_ = value; });
   }
@@ -640,11 +640,11 @@ class Http {
   Http with_timeout(Milliseconds timeout) const {
     return with([&](Http& copy) { copy.timeout_ = timeout; });
   }
-  /// All calls on one connection, as long as it lasts; otherwise each has its own. Then not to be shared by threads.
+  /// Sends all requests on one connection while it lasts; by default each has its own. Not thread-safe then.
   Http keep_alive() const {
     return with([](Http& copy) { copy.keep_alive_ = true; });
   }
-  /// Returns a response cut short too, instead of throwing.
+  /// Returns truncated responses instead of throwing.
   Http allow_incomplete() const {
     return with([](Http& copy) { copy.allow_incomplete_ = true; });
   }
@@ -680,7 +680,7 @@ class Http {
   }
   Response get(const std::string& target) const { return request("GET", target); }
   Response post(const std::string& target, const Json& body) const { return request("POST", target, body.dump()); }
-  /// The body as it is. A template, so that a braced body is always JSON.
+  /// Sends the body unchanged. A template, so that a braced body is always JSON.
   template <class Text,
             std::enable_if_t<std::is_convertible_v<Text, std::string_view> && !std::is_same_v<std::decay_t<Text>, Json>,
                              int> = 0>
@@ -696,7 +696,7 @@ class Http {
     body["stream"] = true;
     return post(chat_path, body);
   }
-  /// What the gateway answers to a user's text. Throws std::runtime_error when it is not 200.
+  /// Returns the gateway's reply to a user message. Throws std::runtime_error unless the status is 200.
   std::string ask(const std::string& text) const {
     const Response response = chat(Json(text));
     if (response.status != 200) throw std::runtime_error("asked, and got: " + response.raw);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Goldens: the bytes of whole answers. A golden begins on the line after its quote. `\r` at the end of a line in it
+// Goldens: the bytes of complete responses. A golden begins on the line after its quote. `\r` at the end of a line
 // stands for CR; each line ends in LF. golden_reply(), golden_error() and golden_stream() write the parts that most
-// answers share. Each shape also has a golden in full, which checks these functions.
+// responses share. Each form also has a complete golden, which checks these functions.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace test_support {
 
-/// Bytes as goldens write them.
+/// Writes bytes in the notation of goldens.
 inline std::string golden(std::string_view bytes) {
   std::string text = "\n";
   for (const char byte : bytes) {
@@ -26,18 +26,18 @@ inline std::string golden(std::string_view bytes) {
   return text;
 }
 
-/// The header fields of an answer around its Date, each "Name: value".
+/// The header fields before and after Date, each as "Name: value".
 struct GoldenFields {
   std::vector<std::string> before_date;
   std::vector<std::string> after_date{};
 };
 
-/// The fields that the openai profile adds to each answer.
+/// The fields that the openai profile adds to each response.
 inline GoldenFields openai_fields(const std::string& request_id) {
   return {{"x-request-id: " + request_id, "openai-processing-ms: 1"}};
 }
 
-/// Returns the head of an answer at 2024-01-01T00:00:00Z. The status is "200 OK", say.
+/// Returns the head of a response at 2024-01-01T00:00:00Z. An example of a status is "200 OK".
 inline std::string golden_head(const std::string& status, const std::vector<std::string>& content,
                                const GoldenFields& fields) {
   std::string head = "HTTP/1.1 " + status + "\r\n";
@@ -48,7 +48,7 @@ inline std::string golden_head(const std::string& status, const std::vector<std:
   return head + "\r\n";
 }
 
-/// Returns the golden of an answer with a JSON body.
+/// Returns the golden of a response with a JSON body.
 inline std::string golden_reply(const std::string& status, const std::string& body, const GoldenFields& fields = {}) {
   return golden(golden_head(status,
                             {"Content-Type: application/json", "Content-Length: " + std::to_string(body.size())},
@@ -88,14 +88,14 @@ inline std::string golden_stream(std::vector<std::string> events, const GoldenFi
 constexpr const char* unauthorized_body =
     R"({"error":{"code":"unauthorized","message":"unauthorized","type":"error"}})";
 
-/// The answer to these bytes on a connection of their own.
+/// Sends these bytes on a new connection and returns the response as a golden.
 inline std::string golden_answer_to(const mock_gateway::Gateway& gateway, std::string_view request) {
   RawConnection connection(gateway);
   connection.send(request);
   return golden(connection.receive_response().raw);
 }
 
-/// A gateway whose clock stands at 2024-01-01T00:00:00Z, and requests to it.
+/// A gateway whose clock is stopped at 2024-01-01T00:00:00Z, and requests to it.
 struct GoldenGateway {
   explicit GoldenGateway(mock_gateway::Options options = {})
       : gateway(options.clock(clock).verify_on_destruction(false)), http(gateway) {}
@@ -104,7 +104,7 @@ struct GoldenGateway {
   std::string post(const std::string& body) const { return golden(http.post(chat_path, body).raw); }
   std::string chat(const mock_gateway::Json& extra = {}) const { return golden(http.chat(extra).raw); }
   std::string stream(const mock_gateway::Json& extra = {}) const { return golden(http.stream(extra).raw); }
-  /// The answer to a request on which the failure is forced.
+  /// Returns the response to a request on which this failure is forced.
   std::string forced(const mock_gateway::Failure& failure) {
     gateway.fail_next(failure);
     return get("/v1/models");

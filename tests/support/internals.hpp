@@ -1,11 +1,11 @@
 #pragma once
 
-// What only the library's own tests look into: parts that users do not see. With the assembled header compiled by
-// another file they are not to be had, so that a test file which includes this is left out there.
+// Includes internal parts of the library that users do not see. If another file compiles the assembled header, these
+// parts are not available; CMake then skips test files that include this one.
 
 #include "mock_gateway.hpp"
 
-#if __has_include("core/access.hpp")  // src/ as it stands; else the header has them
+#if __has_include("core/access.hpp")  // src/ file by file; otherwise the header contains them
 #include "core/access.hpp"
 #include "core/calendar.hpp"
 #include "core/json_pointer.hpp"

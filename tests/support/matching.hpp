@@ -1,7 +1,7 @@
 #pragma once
 
-// A matcher and a request, decided and explained without a gateway. Whoever includes this includes internals.hpp as
-// well, by which CMake finds the files that look inside.
+// Evaluates and explains a matcher for a request without a gateway. A file that includes this must include
+// internals.hpp too, because CMake searches for that include.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ namespace matching_support {
 using namespace mock_gateway;
 using mock_gateway::detail::FunctionResults;
 
-/// A request, as a client sends it.
+/// A request as a client sends it.
 struct Sent {
   Sent(const char* sent_body) : Sent(std::string(sent_body)) {}
   Sent(std::string sent_body) : body(std::move(sent_body)) {}
@@ -42,13 +42,13 @@ struct Sent {
   ReceivedRequest http{"POST", "/v1/chat/completions", {}, "", "", ""};
 };
 
-/// These fields beside model and one user message: `"n":2`.
+/// A request with these fields in addition to model and one user message: `"n":2`.
 inline Sent with(const std::string& fields) {
   return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) +
          "}";
 }
 
-/// These messages, without brackets.
+/// A request with these messages, written without brackets.
 inline Sent said(const std::string& messages) { return R"({"model":"mock-model","messages":[)" + messages + "]}"; }
 
 inline std::string message(const std::string& role, const std::string& text) {
@@ -57,7 +57,7 @@ inline std::string message(const std::string& role, const std::string& text) {
 
 inline Sent user(const std::string& text) { return said(message("user", text)); }
 
-/// One request and one stub's question.
+/// One request and one stub whose matcher is evaluated.
 class Asked {
  public:
   Asked(const Matcher& matcher, const Sent& sent)
@@ -67,7 +67,7 @@ class Asked {
 
   bool decide() { return mock_gateway::detail::decide(matcher_, call_, function_results_); }
 
-  /// Of the report, which must not change what was decided: nothing when that is not known.
+  /// The report's result, which must equal the original decision; empty if unknown.
   std::optional<bool> explained(std::string& lines) const {
     std::vector<NearMiss::Condition> conditions;
     const std::optional<bool> matched =
@@ -95,7 +95,7 @@ class Asked {
 
 inline bool matches(const Matcher& matcher, const Sent& sent) { return Asked(matcher, sent).decide(); }
 
-/// What a report says of the request after a stub was decided, a line for each condition.
+/// The report for a request after a stub was evaluated: a line for each condition.
 inline std::string explain_lines(const Matcher& matcher, const Sent& sent) {
   Asked asked(matcher, sent);
   const bool decided = asked.decide();
@@ -109,7 +109,7 @@ struct Case {
   Matcher matcher;
   Sent match;
   Sent mismatch;
-  std::string report;  // of the mismatch
+  std::string report;  // why it does not match
 };
 
 inline void check(const std::vector<Case>& cases) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a delivery goes in tests that look at its writes. Includes what the library keeps to itself.
+// A destination of deliveries for tests that inspect their writes. Includes internal headers of the library.
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// Waits for nothing and keeps nothing: a test says what becomes of the bytes.
+/// Never waits and stores nothing: the test decides about the bytes.
 class WritesOnly : public mock_gateway::detail::Outlet {
  public:
   Look look(mock_gateway::detail::Pending&, OnClientClosed) override { return Look::over; }

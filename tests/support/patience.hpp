@@ -1,6 +1,6 @@
 #pragma once
 
-// How long tests wait for what is to come, also where a sanitizer makes it slow.
+// Timeouts of the tests, also for slow sanitizer builds.
 
 #include <chrono>
 
@@ -18,10 +18,10 @@ constexpr bool sanitized = false;
 constexpr bool sanitized = false;
 #endif
 
-/// A net for what hangs, never a bound: what is waited for comes at once, unless the machine is busy.
+/// The timeout for tests that hang. It is not a measurement: events arrive at once unless the machine is busy.
 constexpr std::chrono::milliseconds patience = std::chrono::seconds(sanitized ? 30 : 10);
 
-/// A guard that a test waits out: longer than anything else of the test takes.
+/// A guard that a test waits for; longer than any other step of the test.
 constexpr std::chrono::milliseconds short_guard{sanitized ? 1000 : 200};
 
 }  // namespace test_support

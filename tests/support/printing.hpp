@@ -1,7 +1,7 @@
 #pragma once
 
-// How doctest prints the values that the tests compare. To be included by every file that compares them, instead of
-// doctest's own header. The adapter prints what is the library's; the rest is here.
+// Prints the compared values in doctest. Files that compare them include this instead of doctest's own header. The
+// adapter prints the library's types; the other types are here.
 
 #define MOCK_GATEWAY_ADAPTER_DOCTEST
 #include "mock_gateway.hpp"

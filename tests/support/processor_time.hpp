@@ -1,6 +1,6 @@
 #pragma once
 
-// How much of this machine's processors who took.
+// CPU time of this process and of the whole machine.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,12 +10,12 @@
 
 namespace test_support {
 
-/// Processor time, in seconds since some moment: of everything on this machine and of this process. The machine's is
-/// what /proc/stat says; elsewhere than on Linux nothing.
+/// CPU time in seconds since an arbitrary moment: of the whole machine and of this process. The machine's is read from
+/// /proc/stat, and is empty on systems other than Linux.
 struct ProcessorTime {
   double machine = 0;
   double own = 0;
-  /// Of the children of this process that it has waited for.
+  /// Of terminated children for which this process has waited.
   double children = 0;
 
   static ProcessorTime now() {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Requests written by hand, and the answers to them.
+// Handwritten requests and their responses.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 
 namespace test_support {
 
-/// A head with the gateway's key, these further lines, and the blank line.
+/// Returns a head with the gateway's key, these additional lines, and the blank line.
 inline std::string head(const Gateway& gateway, const std::string& request_line,
                         std::initializer_list<std::string> lines = {}) {
   std::string text = request_line + "\r\nHost: gateway\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
@@ -26,14 +26,14 @@ inline std::string chat_head(const Gateway& gateway, std::initializer_list<std::
   return head(gateway, "POST /v1/chat/completions HTTP/1.1", lines);
 }
 
-/// The answer to these bytes on a connection of their own.
+/// Sends these bytes on a new connection and returns the response.
 inline Response answer_to(const Gateway& gateway, std::string_view bytes) {
   RawConnection connection(gateway);
   connection.send(bytes);
   return connection.receive_response();
 }
 
-/// The answer to these bytes, after which the gateway is to close and to serve others as before.
+/// The same; also checks that the gateway then closes the connection and keeps serving others.
 inline Response last_answer_to(const Gateway& gateway, std::string_view bytes) {
   RawConnection connection(gateway);
   connection.send(bytes);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files for the tests of script documents, and the corpora of documents in tests/document.
+// Temporary files for tests of script documents, and the corpora of documents in tests/document.
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 
 namespace test_support {
 
-/// A file in a folder of its own; both are gone with this.
+/// A file in a folder of its own. The destructor removes both.
 class ScriptFile {
  public:
   explicit ScriptFile(const std::string& text, const std::string& name = "demo.jsonc")
@@ -44,7 +44,7 @@ class ScriptFile {
   std::string path_;
 };
 
-/// The lines of tests/document/NAME, each a JSON object.
+/// Returns the lines of tests/document/NAME, each a JSON object.
 inline std::vector<mock_gateway::Json> script_corpus(const std::string& name) {
   const std::string here = __FILE__;
   const std::string path = here.substr(0, here.rfind("support/script_files.hpp")) + "document/" + name;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which keys and words of script documents the rows of a table have, so that a test fails when a row is missing.
+// Finds which keys and words of script documents a table of tests covers, so that a test fails if a row is missing.
 
 #include <initializer_list>
 #include <set>
@@ -11,8 +11,8 @@
 
 namespace test_support {
 
-/// Places of the schema: "sse.done" is a key, "effect=truncate" a word in place of a value. What has a definition of
-/// its own there is named by it, all else from the document on: "script.gateway.seed".
+/// Places in the schema: "sse.done" is a key, "effect=truncate" a word used as a value. A place starts with the name of
+/// its definition, or with "script" for the document itself: "script.gateway.seed".
 class ScriptRows {
  public:
   using Json = mock_gateway::Json;
@@ -20,10 +20,10 @@ class ScriptRows {
 
   ScriptRows() : schema_(mock_gateway::script_schema()) { walk(schema_, nullptr, "script", known_); }
 
-  /// Notes what a document has.
+  /// Adds the places that a document uses.
   void add(const Json& document) { walk(schema_, &document, "script", seen_); }
 
-  /// Places below those named that no document had.
+  /// Returns the places below `parts` that no document uses.
   Places missing(std::initializer_list<std::string_view> parts, const Places& elsewhere = {}) const {
     Places missing;
     for (const std::string& place : known_) {
@@ -40,7 +40,7 @@ class ScriptRows {
            (place[part.size()] == '.' || place[part.size()] == '=');
   }
 
-  /// With a value, what it has of a schema's places, else all of them.
+  /// Collects the places of a schema that the value uses; without a value, all of them.
   void walk(const Json& schema, const Json* value, const std::string& place, Places& places) {
     if (!schema.is_object()) return;
     if (const auto reference = schema.find("$ref"); reference != schema.end()) {

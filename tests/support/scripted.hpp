@@ -1,6 +1,6 @@
 #pragma once
 
-// What tests of replies have in common: one reply, each profile, and fields of requests.
+// Shared by tests of replies: a gateway with one reply, each profile, and fields of requests.
 
 #include <string>
 
@@ -12,10 +12,10 @@ namespace test_support {
 constexpr mock_gateway::Profile all_profiles[] = {mock_gateway::Profile::documented, mock_gateway::Profile::openai,
                                                   mock_gateway::Profile::dashscope, mock_gateway::Profile::deepseek};
 
-/// The field by which a stream request asks for usage.
+/// The field of a stream request that requests usage.
 inline const Json with_usage = {{"stream_options", {{"include_usage", true}}}};
 
-/// These fields, with more, which come before those of the same name.
+/// Adds the fields of `more`, which override fields of the same name.
 inline Json merged(Json fields, const Json& more) {
   for (const auto& [name, value] : more.items()) fields[name] = value;
   return fields;
@@ -25,7 +25,7 @@ inline Json function_tool(const std::string& name, const Json& parameters) {
   return {{"type", "function"}, {"function", {{"name", name}, {"parameters", parameters}}}};
 }
 
-/// A tool whose arguments have bounds.
+/// A tool with bounds on its arguments.
 inline Json weather_function() {
   return function_tool("get_weather", {{"type", "object"},
                                        {"properties",
@@ -35,7 +35,7 @@ inline Json weather_function() {
                                        {"additionalProperties", false}});
 }
 
-/// A gateway with one reply, whose clock stands at 2024-01-01T00:00:00Z.
+/// A gateway with one reply, whose clock is stopped at 2024-01-01T00:00:00Z.
 struct Scripted {
   explicit Scripted(const mock_gateway::Reply& reply, mock_gateway::Profile profile = mock_gateway::Profile::documented)
       : gateway(mock_gateway::Options{}.clock(clock).profile(profile)), http(gateway) {

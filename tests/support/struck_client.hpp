@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of connections that are struck share: what a client sees, and the parts of a request.
+// Shared by tests of connection faults: what a client sees, and the parts of a request.
 
 #include <cerrno>
 #include <stdexcept>
@@ -10,16 +10,15 @@
 
 namespace test_support {
 
-/// What a client sees that connects and reads, or sends a request and then reads.
+/// Connects, sends the request if there is one, and reads.
 inline RawConnection::Received seen(const Gateway& gateway, const std::string& request = {}) {
   try {
     RawConnection connection(gateway);
-    // Linux tells of a reset once: who writes to it first learns it there, and
-    // reads the end of the stream.
+    // Linux reports a reset only once: the failed send reports it, and the next read sees the end of the stream.
     if (!request.empty() && !connection.send(request) && errno == ECONNRESET) return {"", End::reset, true};
     return connection.receive_all();
   } catch (const std::runtime_error& error) {
-    // The reset may be faster than the return of connect.
+    // The peer may reset the connection before connect() returns.
     if (std::string(error.what()).find("reset") == std::string::npos) throw;
     return {"", End::reset, true};
   }

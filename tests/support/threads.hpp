@@ -1,6 +1,6 @@
 #pragma once
 
-// Clients that run at one time.
+// Clients on parallel threads.
 
 #include <cstddef>
 #include <thread>
@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// Calls `run(number)` in so many threads at one time, and waits until all have ended.
+/// Calls `run(number)` on `count` parallel threads and waits for all of them.
 template <class Run>
 void in_threads(std::size_t count, const Run& run) {
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 #pragma once
 
-// How long something takes, on a machine that others use too.
+// Measures durations on a shared machine.
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace test_support {
 
-/// The wall times of many runs, in order, and how many processors other processes took meanwhile.
+/// The wall times of many runs, sorted, and how many cores other processes used meanwhile.
 struct Series {
   std::vector<double> milliseconds;
   double others = 0;
@@ -22,8 +22,8 @@ struct Series {
   double median() const { return milliseconds[milliseconds.size() / 2]; }
   double nine_in_ten() const { return milliseconds[milliseconds.size() * 9 / 10]; }
   double maximum() const { return milliseconds.back(); }
-  /// Whether the maximum is below the limit; where others took more than a fifth of a processor, whether nine in ten
-  /// are below it, which then grows with what others left of the machine.
+  /// Whether the maximum is below the limit. If other processes used more than a fifth of a core, checks only nine in
+  /// ten runs, with a limit that grows with the share of the machine that others used.
   bool is_below(double limit) const {
     if (maximum() < limit) return true;
     const double processors = std::thread::hardware_concurrency();
@@ -37,7 +37,7 @@ inline std::ostream& operator<<(std::ostream& out, const Series& series) {
              << " processors";
 }
 
-/// `run` gives the time that one run took.
+/// `run` returns the duration of one run.
 template <class Run>
 Series measure(int runs, const Run& run) {
   Series series;
@@ -52,7 +52,7 @@ Series measure(int runs, const Run& run) {
   return series;
 }
 
-/// The time that an action takes.
+/// Returns the duration of an action.
 template <class Action>
 std::chrono::steady_clock::duration time_of(const Action& action) {
   const auto before = std::chrono::steady_clock::now();
@@ -60,7 +60,7 @@ std::chrono::steady_clock::duration time_of(const Action& action) {
   return std::chrono::steady_clock::now() - before;
 }
 
-/// The shortest of some runs, and whether it took less than a bound.
+/// The shortest of several runs, and whether it is below the bound.
 struct Shortest {
   std::chrono::duration<double, std::milli> time;
   std::chrono::duration<double, std::milli> bound;
@@ -73,10 +73,9 @@ inline std::ostream& operator<<(std::ostream& out, const Shortest& shortest) {
              << " ms";
 }
 
-/// Whether something takes less than `bound`, where a mistake would make it take far longer each time. `run` gives the
-/// time that one run took. Wall time is also what other processes take of the machine: the shortest of up to twenty
-/// runs counts, with pauses in which the others may end. A sanitizer makes everything `slower` times as slow, and the
-/// bound as long; 1: not the mistake, which waits for a known time.
+/// Checks that something takes less than `bound`, where a bug would make every run much slower. `run` returns the
+/// duration of one run. Other processes also take wall time, so the shortest of up to twenty runs counts, with pauses
+/// in between. Sanitizer builds multiply the bound by `slower`; use 1 if the bug waits for a fixed time.
 template <class Run>
 Shortest is_within(std::chrono::duration<double, std::milli> bound, const Run& run, int slower = sanitized ? 10 : 1) {
   Shortest shortest{run(), bound * slower};
@@ -87,7 +86,7 @@ Shortest is_within(std::chrono::duration<double, std::milli> bound, const Run& r
   return shortest;
 }
 
-/// The seconds of the processor that this process takes for an action: the same whatever else the machine does.
+/// The CPU seconds of this process for an action. Load of the machine does not change them.
 template <class Action>
 double processor_seconds_of(const Action& action) {
   const ProcessorTime before = ProcessorTime::now();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What verify() found, for comparing.
+// The problems that verify() found, for comparison.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// An unbroken reply, from which tests of faults and dialects put together what they expect. A reply repeats from
-// gateway to gateway.
+// A reply without faults, from which tests of faults and dialects build their expected bytes. Replies are identical in
+// every gateway.
 
 #include <doctest/doctest.h>
 
@@ -22,15 +22,15 @@ namespace test_support {
 /// The last chunk.
 constexpr const char* terminator = "0\r\n\r\n";
 
-/// An HTTP chunk of these bytes. Its size announces `missing` bytes more, if any; neither they nor a line end follow
-/// then.
+/// An HTTP chunk with these bytes. Its size is larger by `missing`; if that is not 0, neither the missing bytes nor a
+/// line end follow.
 inline std::string http_chunk(std::string_view bytes, std::size_t missing = 0) {
   char size[32];
   std::snprintf(size, sizeof size, "%zx\r\n", bytes.size() + missing);
   return size + std::string(bytes) + (missing == 0 ? "\r\n" : "");
 }
 
-/// A gateway whose clock stands, with one reply scripted, and a connection on which one request was sent.
+/// A gateway with a stopped clock and one scripted reply, and a connection on which one request was sent.
 struct OneExchange {
   using Change = std::function<std::string(std::string request)>;
 
@@ -44,7 +44,7 @@ struct OneExchange {
         change(Http(gateway).format_chat(streamed ? mock_gateway::Json{{"stream", true}} : mock_gateway::Json{})));
   }
 
-  /// Receives as many bytes as are expected, and makes sure that no more have been sent.
+  /// Receives `size` bytes, and checks that no more were sent.
   std::string receive(std::size_t size) {
     const auto received = connection.receive_until([&](std::string_view bytes) { return bytes.size() >= size; });
     REQUIRE(gateway.journal().wait_for(1, std::chrono::seconds(5)));
@@ -61,13 +61,13 @@ struct OneExchange {
   std::string all;
 };
 
-/// An unbroken reply, in the pieces that are written: the head, then events or the body.
+/// A reply without faults, in the pieces that are written: the head, then events or the body.
 struct Whole {
   std::string head;
   std::vector<std::string> pieces;
   bool chunked;
 
-  /// Everything up to byte `part` of piece `whole` (from 0).
+  /// Returns everything up to byte `part` of piece `whole` (from 0).
   std::string up_to(std::size_t whole, std::size_t part, bool announces_all = false) const {
     std::string bytes = head;
     for (std::size_t i = 0; i < whole; ++i) bytes += framed(pieces[i]);

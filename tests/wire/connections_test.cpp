@@ -1,5 +1,5 @@
-// Connections as clients use and break them: many requests over one, requests that stall, clients that close, reset or
-// never read, and random bytes. The gateway lives on, and leaves no descriptor open.
+// Connections as clients use and break them: many requests on one, stalled requests, clients that close, reset or never
+// read, and random bytes. The gateway survives and leaks no descriptor.
 
 #include <chrono>
 #include <cstddef>
@@ -99,7 +99,7 @@ TEST_CASE("Connection: close is honoured, and what follows on the connection is 
                                     http.format("GET", "/v1/nothing"))
             .status == 200);
   const auto exchanges = gateway.journal().all();
-  REQUIRE(exchanges.size() == 2);  // the second is the good request of last_answer_to
+  REQUIRE(exchanges.size() == 2);  // the second is the valid request of last_answer_to
   CHECK(exchanges[1].connection_id() != exchanges[0].connection_id());
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("a request that stalls halfway is a 408 after the read timeout, and ho
 
 TEST_CASE("an idle connection is closed after the idle timeout, used or not, without an answer") {
   constexpr auto timeout = 100ms;
-  // On a machine that paused, the client did, too, and its connection was closed before it had sent anything.
+  // If the machine paused, the client did too, and its connection was closed before it sent anything.
   bool late = true;
   for (int i = 0; i < 20 && late; ++i) {
     Gateway gateway{Options{}.idle_timeout(timeout)};
@@ -257,7 +257,7 @@ TEST_CASE("an idle connection is closed after the idle timeout, used or not, wit
 
 TEST_CASE("a client that does not read what precedes a fault is ended after the write timeout") {
   Gateway gateway{Options{}.write_timeout(200ms)};
-  // It fits the buffer for sending, so that only the wait for its acknowledgement shows that nobody reads.
+  // The reply fits the send buffer, so only the missing acknowledgement shows that the client does not read.
   gateway.chat().reply(text(std::string(300'000, 'x')).fault(after_bytes(200'000), close_connection()));
   ConnectionOptions small;
   small.receive_buffer = 4096;
@@ -287,7 +287,7 @@ TEST_CASE("a client that never reads a big reply is ended after the write timeou
 
 #ifdef __linux__
 
-/// Sends a signal that is handled, and does nothing, to every thread of the process.
+/// Sends a signal with an empty handler to every thread of the process.
 class HarmlessSignal {
  public:
   HarmlessSignal() {
@@ -375,7 +375,7 @@ TEST_CASE("a client that resets while a big reply is on its way has left") {
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
 }
 
-// --- Anything --------------------------------------------------------------------------------------------------------
+// --- Random bytes ----------------------------------------------------------------------------------------------------
 
 #ifdef __linux__
 inline int open_descriptors() {
@@ -388,7 +388,7 @@ inline int open_descriptors() {
 }
 #endif
 
-/// Bytes that are no request, or nearly one.
+/// Generates bytes that are no request, or almost a request.
 class Fuzz {
  public:
   Fuzz(std::uint32_t seed, std::string valid) : random_(seed), valid_(std::move(valid)) {}
@@ -449,7 +449,7 @@ TEST_CASE("random bytes on 2,000 connections crash nothing, hang nothing and lea
         case 1: connection.close(); break;
         default:
           connection.shutdown_write();
-          // Whatever is answered is HTTP, and then comes the end.
+          // Every response is HTTP, and the connection ends after it.
           const auto received = connection.receive_all();
           CHECK(received.end != End::open);
           if (received.bytes.empty()) break;
@@ -571,7 +571,7 @@ TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor op
        [&] { CHECK_THROWS_AS(Gateway{Options{}.host("192.0.2.1")}, GatewayError); }},
   };
   {
-    // What waits for connections that are open at one time stays for the next.
+    // Warm-up: the gateway keeps what it allocates for parallel connections.
     std::vector<RawConnection> together;
     for (int i = 0; i < 20; ++i) {
       together.emplace_back(gateway);
@@ -581,9 +581,9 @@ TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor op
   }
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    row.happens();  // what is made once is no leak
+    row.happens();  // one-time allocations are no leak
     REQUIRE(gateway.journal().wait_until_idle(5s));
-    // The connections before it may still be about to close.
+    // Earlier connections may still be closing.
     int before = open_descriptors();
     REQUIRE(eventually([&] {
       const int earlier = std::exchange(before, open_descriptors());

@@ -1,4 +1,4 @@
-// Pages of named origins: what their browsers ask before a request, and what every answer lets them read.
+// Web pages of allowed origins: the browser's preflight requests, and the CORS headers of every response.
 
 #include <doctest/doctest.h>
 

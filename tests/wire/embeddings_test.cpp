@@ -1,4 +1,4 @@
-// Embeddings: what a request may hold, what the vectors are like, what comes before them; where they are not served.
+// Embeddings: valid requests, the vectors, the order of checks; and gateways that do not serve them.
 
 #include <algorithm>
 #include <chrono>
@@ -44,7 +44,7 @@ struct Wire {
   Vector vector(const Json& input, const Json& more = Json::object()) const {
     return vectors(asking(input, more)).at(0);
   }
-  /// "the code of the error at its param: its message".
+  /// "<code of the error> at <its param>: <its message>".
   std::string refused(const Json& body) const {
     const Response response = ask(body);
     return std::to_string(response.status) + " " + response.error_code() + ": " + response.error_message();
@@ -101,7 +101,7 @@ TEST_CASE("the same text has the same vector, in any gateway, and its size is wh
 
 TEST_CASE("texts that share four words of five are near, and texts that share none are not") {
   const Wire wire;
-  // Five words each of a list of 3,000, in which no word stands twice; the next text has the first one's last four.
+  // Five different words each from a list of 3,000. Neighbouring texts share four words.
   std::vector<std::vector<std::string>> lists;
   Json inputs = Json::array();
   const auto word = [](int number) { return "word" + std::to_string(number * 7919 % 100003); };
@@ -120,7 +120,7 @@ TEST_CASE("texts that share four words of five are near, and texts that share no
       CHECK(product(all[i], all[i + 1]) > 0.8 - 1e-6);
       if (product(all[i], all[(i + 2) % all.size()]) > 0.3) ++too_near;
     }
-    // Of 1,000 pairs some five share two directions by chance where there are only 256.
+    // With only 256 directions, about five of 1,000 pairs share two directions by chance.
     CHECK(too_near <= (size == 256 ? 5 : 0));
   }
   CHECK(product(wire.vector("Berlin is the capital"), wire.vector("the CAPITAL is Berlin!")) > 0.999999);

@@ -1,5 +1,5 @@
-// The bytes of whole errors: status line, every header in its order, body. What clients see changes only when these
-// goldens do. They hold with every supported cpp-httplib. support/golden.hpp says how a golden is written.
+// The bytes of complete errors: status line, all headers in order, body. These goldens must change if clients see a
+// change. They hold with every supported cpp-httplib. support/golden.hpp explains the notation.
 
 #include <chrono>
 #include <stdexcept>
@@ -154,7 +154,7 @@ TEST_CASE("forced 429s, to the byte, in each form of Retry-After") {
         limited({{"Retry-After: 1", "retry-after-ms: 250", "x-should-retry: false"}}));
 }
 
-// --- What is wrong with a request ------------------------------------------------------------------------------------
+// --- Invalid requests ------------------------------------------------------------------------------------------------
 
 TEST_CASE("400s of the body, to the byte") {
   GoldenGateway on;

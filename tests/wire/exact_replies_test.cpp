@@ -1,6 +1,6 @@
-// The bytes of whole replies in each profile: status line, every header in its order, body, chunk framing. What clients
-// see changes only when these goldens do. They hold with every supported cpp-httplib. support/golden.hpp says how a
-// golden is written.
+// The bytes of complete replies in each profile: status line, all headers in order, body, chunk framing. These goldens
+// must change if clients see a change. They hold with every supported cpp-httplib. support/golden.hpp explains the
+// notation.
 
 #include <cstddef>
 #include <string>
@@ -49,8 +49,7 @@ inline std::string replaced(std::string text, const std::string& part, const std
   return text.replace(at, part.size(), by);
 }
 
-/// Returns an event for each delta, and the last one with its finish_reason. DELTA and FINISH in the form stand for
-/// what differs.
+/// Returns an event for each delta, the last one with its finish_reason. DELTA and FINISH in the form are placeholders.
 inline std::vector<std::string> events(const std::string& form, const std::vector<std::string>& deltas,
                                        const std::string& last_delta, const std::string& finish_reason) {
   std::vector<std::string> all;

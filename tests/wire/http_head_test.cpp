@@ -1,4 +1,4 @@
-// What a request's head must and may not say (RFC 9112): its fields, how large it may be, and what is no HTTP at all.
+// The head of a request (RFC 9112): valid and invalid fields, its maximum size, and bytes that are not HTTP.
 
 #include <chrono>
 #include <cstddef>
@@ -25,14 +25,14 @@ using test_support::last_answer_to;
 using test_support::RawConnection;
 using test_support::Response;
 
-/// The bytes of GET /v1/models with the gateway's key and these lines, each with its line end.
+/// The bytes of GET /v1/models with the gateway's key and these additional lines, each with its line end.
 inline std::string list_models(const Gateway& gateway, const std::string& lines,
                                const std::string& version = "HTTP/1.1") {
   return "GET /v1/models " + version + "\r\n" + lines + "Authorization: Bearer " + gateway.api_key() + "\r\n\r\n";
 }
 
-/// The answer to these bytes, after which the gateway is to close the connection. Asks for nothing more, so that it is
-/// the last in the journal.
+/// The response to these bytes; checks that the gateway then closes the connection. Sends nothing else, so this
+/// exchange is the last in the journal.
 inline Response closing_answer_to(const Gateway& gateway, const std::string& bytes) {
   RawConnection connection(gateway);
   connection.send(bytes);
@@ -196,7 +196,7 @@ TEST_CASE("the head's size limit can be chosen, and counts to the byte") {
   REQUIRE(with_size(1024).size() == 1024);
   CHECK(answer_to(gateway, with_size(1024)).status == 200);
   CHECK(last_answer_to(gateway, with_size(1025)).status == 431);
-  // What was read of it can be looked at.
+  // The journal shows the part of the head that was read.
   const std::string read = gateway.journal().last().raw();
   CHECK(contains(read, "GET /v1/models HTTP/1.1\r\n"));
   CHECK_FALSE(contains(read, gateway.api_key()));
@@ -315,13 +315,13 @@ TEST_CASE("a head is judged alike, whatever came before it and however often it 
       const std::size_t index = round == 1 ? again.size() - 1 - i : i;
       CAPTURE(again[index]);
       CHECK(answer_to(gateway, again[index]).status == first[index]);
-      // More than are kept, of which none comes twice.
+      // More than are kept, each different.
       const std::string id = "x-request-id: " + std::to_string(round * 1000 + i);
       CHECK(answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1", {id})).status == 200);
     }
 }
 
-// --- What is no HTTP -------------------------------------------------------------------------------------------------
+// --- Not HTTP --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a malformed request line is a 400 at once") {
   Gateway gateway;

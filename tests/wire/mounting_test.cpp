@@ -1,5 +1,5 @@
-// Operations of a test's own beside those of the gateway: which method and path may be mounted, what comes before a
-// handler, and what it may answer with.
+// A test's own operations in addition to the gateway's: which methods and paths may be mounted, the checks before a
+// handler, and its possible responses.
 
 #include <chrono>
 #include <memory>
@@ -46,7 +46,7 @@ TEST_CASE("a test's own list of models stands in place of the gateway's") {
   Gateway gateway;
   const Http http(gateway);
   gateway.on("GET", "/{any}/models", [](const ReceivedRequest&) { return "any"; });
-  CHECK(http.get("/v1/models").json()["object"] == "list");  // who did not name it has not taken its place
+  CHECK(http.get("/v1/models").json()["object"] == "list");  // a path with a placeholder does not replace it
   gateway.on("GET", "/v1/models", [](const ReceivedRequest&) { return Json{{"data", Json::array()}}; });
   CHECK(http.get("/v1/models").body == R"({"data":[]})");
   CHECK(gateway.journal().last().decision().kind == Decision::Kind::handler);
@@ -59,8 +59,8 @@ TEST_CASE("a test's own list of models stands in place of the gateway's") {
   CHECK(http.get("/nowhere").status == 404);
   const std::string unknown = gateway.journal().last().summary();
   CHECK(unknown.find("GET /v1/models, ") != std::string::npos);
-  CHECK(unknown.find("GET /v1/models") == unknown.rfind("GET /v1/models"));  // said once
-  CHECK(http.chat().status == 200);                                          // what is served is as it was
+  CHECK(unknown.find("GET /v1/models") == unknown.rfind("GET /v1/models"));  // listed once
+  CHECK(http.chat().status == 200);                                          // existing operations are unchanged
 }
 
 TEST_CASE("a mounted operation is behind the same keys, rights, limits and failures") {

@@ -1,4 +1,4 @@
-// The body of a request: how large it may be, how its length is said, in chunks or not, and when the client sends it.
+// The body of a request: its maximum size, its length or chunks, and when the client sends it.
 
 #include <chrono>
 #include <cstddef>
@@ -84,7 +84,7 @@ TEST_CASE("a body of 16 MiB is accepted") {
   Gateway gateway;
   std::string body = chat_body().dump();
   body.resize(std::size_t{16} << 20, ' ');
-  // Instrumented, and beside other work, it takes longer than anything else here.
+  // With sanitizers and other load, this is the slowest request here.
   CHECK(Http(gateway).with_timeout(60s).post(chat_path, body).status == 200);
   CHECK(gateway.journal().last().body().size() == body.size());
 }
@@ -116,7 +116,7 @@ TEST_CASE("a chunked body is taken, with extensions and trailers, and recorded b
   CHECK(exchange.body() == body);
   CHECK(exchange.chat().last_user_text() == "in chunks");
   CHECK(contains(exchange.raw(), framed));
-  // The trailer belongs to the body: the connection is in step.
+  // The trailer belongs to the body: the next request is read correctly.
   connection.send(Http(gateway).format("GET", "/v1/models"));
   CHECK(connection.receive_response().status == 200);
 }
@@ -160,7 +160,7 @@ TEST_CASE("chunks that are too large, alone or in total, are a 413 that says so,
     CHECK(response.error_code() == "body_too_large");
     CHECK(response.error_message() == "the body has more than 100 bytes");
   }
-  // All of it, which is then no JSON.
+  // The whole body is read, and it is invalid JSON.
   for (const std::string& chunks : {full, as_chunk(std::string(60, 'x')) + as_chunk(std::string(40, 'x'))})
     CHECK(answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks + "0\r\n\r\n").status == 400);
 }
@@ -276,7 +276,7 @@ TEST_CASE("a POST without Content-Length has an empty body, which is no JSON") {
     const Response response = connection.receive_response();
     CHECK(response.status == 400);
     CHECK(response.error_code() == "invalid_json");
-    CHECK_FALSE(response.has("Connection"));  // it is good HTTP: the connection goes on
+    CHECK_FALSE(response.has("Connection"));  // valid HTTP: the connection stays open
   }
 }
 
@@ -334,14 +334,14 @@ TEST_CASE("100 is never sent to a client that did not ask for it") {
   }
 }
 
-/// Sends a head that waits for 100 Continue, and checks that its final answer comes in place of that.
+/// Sends a head that waits for 100 Continue, and checks that the final response comes instead.
 Response check_refused_at_its_head(Gateway& gateway, const std::string& sent) {
   RawConnection connection(gateway);
   connection.send(sent);
   const Response response = connection.receive_response();
   CHECK(response.status >= 400);
   CHECK(response.header("Connection") == "close");
-  connection.send("{}");  // a client may send its body all the same (RFC 9110, 10.1.1)
+  connection.send("{}");  // a client may send its body anyway (RFC 9110, 10.1.1)
   CHECK(connection.receive_all().bytes.empty());
   REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().last().status() == response.status);
@@ -374,11 +374,11 @@ TEST_CASE("a request that its head alone refuses gets its answer in place of 100
   CHECK(asked(chat, "Bearer " + disabled.secret).status == 403);
   CHECK(asked(chat, "Bearer " + reader.secret).status == 403);
   CHECK(asked("POST /v1/nothing", valid).error_code() == "unknown_path");
-  CHECK(asked("POST /v1/nothing", "").status == 401);  // the order of the checks
+  CHECK(asked("POST /v1/nothing", "").status == 401);  // tests the order of the checks
   CHECK(asked("PUT /v1/chat/completions", valid).status == 405);
   CHECK(asked(chat, valid, "text/plain").error_code() == "unsupported_content_type");
   CHECK(asked(chat, valid, "application/json", "Content-Length: 99999999").status == 413);
-  // Each is one request of its key.
+  // Each counts as one request of its key.
   CHECK(gateway.keys().find(reader.id).requests == 1);
 }
 
@@ -395,7 +395,7 @@ TEST_CASE("what a test makes of a request with a valid key, and what needs its b
   const std::string body = chat_body().dump();
   gateway.fail_next(server_error());
   CHECK(answer("application/json", body).status == 500);
-  CHECK(gateway.journal().last().body() == body);  // whether the next one is a retry of it can be told
+  CHECK(gateway.journal().last().body() == body);  // so a retry of it can be recognized
   CHECK(answer("application/json", "{}").status == 400);
   CHECK(answer("application/x-www-form-urlencoded", body).status == 200);
   CHECK(answer("application/x-www-form-urlencoded", "a=b").status == 415);
@@ -454,7 +454,7 @@ TEST_CASE("a request without a valid key is read whole where it waits for no 100
     const Response response = connection.receive_response();
     CHECK(response.status == 401);
     CHECK(gateway.journal().last().body() == body);
-    CHECK(response.header("Connection").empty());  // the connection is in step
+    CHECK(response.header("Connection").empty());  // the next request can be read
   }
 }
 

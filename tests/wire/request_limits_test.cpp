@@ -1,5 +1,5 @@
-// What one request may take: memory, which the limits of body and head bound however it is framed, and time, however
-// steadily its bytes come. What the journal keeps of it counts against the journal's own bound.
+// The cost of one request: memory, which the limits of body and head bound for any framing, and time, however steadily
+// its bytes arrive. What the journal keeps counts against the journal's own limit.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@
 
 namespace request_limits_test {
 
-/// Of this program's allocations, the largest, and how many were at least as large as `counted_from`.
+/// The largest allocation of this program, and the number of allocations of at least `counted_from` bytes.
 std::atomic<std::size_t> largest{0};
 std::atomic<std::size_t> counted_from{std::size_t(-1)};
 std::atomic<std::size_t> counted{0};
@@ -35,7 +35,7 @@ void note(std::size_t size) {
 
 }  // namespace request_limits_test
 
-// Where a sanitizer has operators of its own, as each of clang's has and g++'s for addresses, nothing is noted.
+// If a sanitizer has its own operators, as all of clang's and g++'s address sanitizer have, nothing is counted.
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define REQUEST_LIMITS_TEST_NOTES_NOTHING
@@ -107,7 +107,7 @@ TEST_CASE("a chunked body may be 32 KiB longer with its framing, and not a byte 
   body += std::string(max_body - body.size(), ' ');
   for (const std::size_t excess : {std::size_t{0}, std::size_t{1}}) {
     CAPTURE(excess);
-    // One chunk, and then a trailer that fills what is left.
+    // One chunk, then a trailer up to the limit.
     std::string framed = hexadecimal(body.size()) + "\r\n" + body + "\r\n0\r\n";
     std::size_t left = max_body + 32768 + excess - framed.size() - 2;
     for (; left > 4000; left -= 4000) framed += "x: " + std::string(4000 - 5, 'y') + "\r\n";
@@ -122,7 +122,7 @@ TEST_CASE("a chunked body may be 32 KiB longer with its framing, and not a byte 
 TEST_CASE("the largest chunked body is held in as much memory as it has bytes, and is not held thrice on its way") {
   const std::size_t max_body = 3 << 20;
   Gateway gateway{Options{}.max_body(max_body)};
-  // Of many short texts: what the parser of JSON needs for a long one is not counted here.
+  // Many short texts: a long one would add the JSON parser's own memory.
   Json messages = Json::array();
   for (int i = 0; i < 2900; ++i) messages.push_back({{"role", "user"}, {"content", std::string(1000, 'x')}});
   std::string body = chat_body({{"messages", messages}}).dump();
@@ -169,7 +169,7 @@ TEST_CASE("a chunk of any size that a number can have is a 413 where there is no
 
 TEST_CASE("a client that sends ahead of its answers does not make the gateway's memory grow") {
   Gateway gateway{Options{}.journal_limits(10, 1 << 20)};
-  // Of a size that shares no factor with what is read at once: hardly a read ends where a request does.
+  // The size has no common factor with the read size, so requests hardly ever end at the end of a read.
   const Http http = Http(gateway).with_header("x", std::string(4000, 'x'));
   const std::size_t rest = 8191 - http.with_header("y", "").format("GET", "/v1/models").size();
   const std::string request = http.with_header("y", std::string(rest, 'y')).format("GET", "/v1/models");
@@ -230,11 +230,11 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
     for (const std::string& text : texts) size += sizeof text + text.size();
     return size;
   };
-  // What was read of a head is kept beside what it says.
+  // The record keeps the bytes of a head in addition to its fields.
   const auto head_of = [](const Exchange& exchange) {
     return mock_gateway::detail::Access::record(exchange).raw_head.capacity();
   };
-  // A name, what makes exchanges of which one thing is large, and how large it is in one of them.
+  // A name, a function that makes exchanges with one large part, and the size of that part.
   struct Row {
     std::string what;
     std::function<void(Gateway&, const Http&)> ask;
@@ -271,7 +271,7 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
          http.chat();
        },
        [](const Exchange& exchange) {
-         std::size_t size = exchange.decision().detail.size();  // tells them in words
+         std::size_t size = exchange.decision().detail.size();  // describes the connections in text
          for (const NearMiss& near : exchange.near_misses())
            for (const NearMiss::Condition& condition : near.conditions)
              size += sizeof condition + condition.expected.size() + condition.actual.size();
@@ -296,7 +296,7 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
       REQUIRE(gateway.journal().wait_until_idle(5s));
       size += row.size(gateway.journal().last());
     }
-    CHECK(size > 2 * bytes);  // or the row shows nothing
+    CHECK(size > 2 * bytes);  // otherwise the row shows nothing
     size = 0;
     for (const Exchange& exchange : gateway.journal().all()) size += row.size(exchange);
     CHECK(size <= bytes);
@@ -329,14 +329,14 @@ TEST_CASE("the time of a head begins with its first byte, not with the connectio
   connection.send(request);
   CHECK(connection.receive_response().status == 200);
   CHECK_FALSE(connection.receive_until("x", 3200ms).found);
-  // In two parts, so that the gateway has to wait for the second.
+  // In two parts, so that the gateway must wait for the second.
   connection.send(request.substr(0, 20));
   CHECK_FALSE(connection.receive_until("x", 100ms).found);
   connection.send(request.substr(20));
   CHECK(connection.receive_response().status == 200);
 }
 
-/// Sends a body byte by byte until an answer comes, 20 s at the most.
+/// Sends a body byte by byte until a response arrives, for at most 20 s.
 bool is_answered_while_a_body_comes(const Gateway& gateway, RawConnection& connection, bool chunked) {
   connection.send(chat_head(gateway, {chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"}));
   bool answered = false;
@@ -363,7 +363,7 @@ TEST_CASE("a body has a second more for each 10 KiB of it that have been receive
   Gateway gateway{Options{}.body_timeout(1ms)};
   const std::string body = chat_body(std::string(102'400, 'x')).dump();
   RawConnection connection(gateway);
-  // With its head: bytes that were received before the body was asked for count as well.
+  // Together with its head: bytes received before the body is read count too.
   connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 102'400));
   const auto nothing = connection.receive_until("x", 2s);
   CHECK_FALSE(nothing.found);
@@ -377,7 +377,7 @@ TEST_CASE("a large body leaves no time to the bodies after it on its connection"
     CAPTURE(chunked);
     Gateway gateway{Options{}.body_timeout(300ms)};
     RawConnection connection(gateway);
-    // This one has more time than the test waits for the answer to the next.
+    // This gateway has a longer limit than the test waits for the next response.
     const std::string large = chat_body(std::string(1 << 20, 'x')).dump();
     connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(large.size())}) + large);
     REQUIRE(connection.receive_response().status == 200);

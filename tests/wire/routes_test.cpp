@@ -1,4 +1,4 @@
-// Which operation a method and a path lead to, and which content types it takes.
+// The operation for a method and a path, and its content types.
 
 #include <cstddef>
 #include <string>
@@ -37,7 +37,7 @@ TEST_CASE("HEAD is a 405 with Allow and without a body, and keeps the connection
     const Response refused = connection.receive_response(test_support::default_timeout, true);
     CHECK(refused.status == 405);
     CHECK(refused.header("Allow") == allow);
-    CHECK(std::stoi(refused.header("Content-Length")) > 0);  // of the body that GET would have had (RFC 9110, 9.3.2)
+    CHECK(std::stoi(refused.header("Content-Length")) > 0);  // of the body that GET would have (RFC 9110, 9.3.2)
     CHECK(connection.receive_response().status == 200);
   }
   connection.send(head(gateway, "HEAD /v1/nothing HTTP/1.1") + Http(gateway).format("GET", "/v1/models"));
@@ -211,7 +211,7 @@ TEST_CASE("a model's id is found percent-encoded, and a malformed escape is only
     CHECK(http.get("/v1/models/" + id).json()["id"] == "team/model a");
   }
   CHECK(http.get("/v1/models/100%25").json()["id"] == "100%");
-  CHECK(http.get("/v1/models/100%").json()["id"] == "100%");  // no escape: taken as it is
+  CHECK(http.get("/v1/models/100%").json()["id"] == "100%");  // not an escape: used literally
   CHECK(http.get("/v1/models/team/model%20a").error_code() == "unknown_path");
   for (const std::string id : {"%", "%2", "%zz", "%2Gx", "%00", "%ff", "%C3%28", "team+model", ".", ".."}) {
     CAPTURE(id);

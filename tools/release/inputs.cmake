@@ -1,5 +1,5 @@
-# The libraries of a release, as targets, from the folder that tools/release/inputs.sh fills. CMake reads this right after
-# project(): -DCMAKE_PROJECT_mock_gateway_INCLUDE=…, with MOCK_GATEWAY_RELEASE_INPUTS.
+# The libraries of a release as targets, from the folder that tools/release/inputs.sh fills. CMake reads this file right
+# after project(): -DCMAKE_PROJECT_mock_gateway_INCLUDE=…, with MOCK_GATEWAY_RELEASE_INPUTS.
 
 foreach(library IN ITEMS nlohmann_json CLI11)
   add_library(${library}::${library} INTERFACE IMPORTED GLOBAL)

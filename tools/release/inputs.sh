@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Provides what a release is built with, pinned: the compiler and the libraries. Nothing of it is committed.
+# Fetches the pinned compiler and libraries of a release. None of them is committed.
 #
 #   tools/release/inputs.sh FOLDER
 #
-# FOLDER then has zig/ (a virtual environment with the compiler), include/ (nlohmann/json and CLI11), httplib/httplib.h,
-# mimalloc/ (its source), licenses/ (the license of each), and VERSIONS. What is there is not fetched again. Exit status
-# 77: a registry cannot be reached.
+# Fills FOLDER with zig/ (a virtual environment with the compiler), include/ (nlohmann/json and CLI11),
+# httplib/httplib.h, mimalloc/ (its source), licenses/ (the license of each), and VERSIONS. Does not fetch existing
+# files again. Exit status 77: a registry cannot be reached.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 folder=${1:?usage: tools/release/inputs.sh FOLDER}
 
-# The header of Debian 13, which stays what it is, and is one of the version matrix.
+# The header of Debian 13, whose version does not change, and which the version matrix tests.
 httplib_suite=trixie
 httplib=0.18.7
 httplib_sha256=4770f8ea3d3fcd27b0b713c783d9b53bce3baddbd5adad13714011df96142526
 
-# Of the package libmimalloc-sys, whose version stands in mimalloc/Cargo.toml.
+# Of the package libmimalloc-sys, whose version is in mimalloc/Cargo.toml.
 mimalloc_sha256=6a45a52f43e1c16f667ccfe4dd8c85b7f7c204fd5e3bf46c5b0db9a5c3c0b8e9
 
 sum=$(cat "${BASH_SOURCE[0]}" "$here/requirements.txt" "$here/mimalloc/Cargo.toml" | sha256sum)
@@ -58,11 +58,11 @@ echo "$httplib_sha256  $folder/httplib/httplib.h" | sha256sum --check --quiet ||
   exit 1
 }
 
-# The header names its authors and its license, which is the one of this project.
+# The header names its authors and its license, which is the same as this project's.
 { sed -n 's|^//  *\(Copyright.*\)|\1|p' "$folder/httplib/httplib.h" | head -n 1; sed '/^Copyright/d' "$root/LICENSE"; } \
   >"$folder/licenses/cpp-httplib"
 
-# A lock file would stand beside Cargo.toml.
+# Cargo would write a lock file next to Cargo.toml.
 cp -r "$here/mimalloc" "$folder/crate"
 (cd "$folder/crate" && cargo vendor --quiet "$folder/crates" >/dev/null) || unreachable mimalloc
 grep -q "\"package\":\"$mimalloc_sha256\"" "$folder/crates/libmimalloc-sys/.cargo-checksum.json" || {

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
 # Makes packages of the programs of a release: tools/release/packages.sh VERSION FOLDER
 #
-# FOLDER has mock-gateway-VERSION-TARGET of some targets, and the licenses. For each there is then a wheel and an npm
-# package of the program, of Linux also a Debian package; beside them the npm package of the helper, which takes the
-# program of its platform, a Go module with all programs, as files of a module proxy in FOLDER/go, and a Containerfile.
-# For C++ there are the library's sources with a recipe of Conan, and FOLDER/vcpkg with a port of them. With the programs of
-# all platforms there is a formula of Homebrew.
-# Each is made by its ecosystem's own tool, where that has one: hatchling, npm, dpkg-deb. For packages that are published:
-# MOCK_GATEWAY_GO_MODULE is the path of the module, MOCK_GATEWAY_HOME_URL the address of FOLDER, and with
-# MOCK_GATEWAY_NPM_PUBLISHED=1 npm fetches the program of a platform by itself. Else it would ask the registry for names
-# that are not ours. Exit status 77: a registry cannot be reached.
+# FOLDER contains mock-gateway-VERSION-TARGET for some targets, and the licenses. The script adds for each target a
+# wheel and an npm package of the program, for Linux also a Debian package. It also adds an npm package of the helper,
+# which uses the program of its platform; a Go module with all programs, as files of a module proxy in FOLDER/go; and a
+# Containerfile. For C++ it adds the library's sources with a Conan recipe, and a vcpkg port of them in FOLDER/vcpkg. If
+# the programs of all platforms are there, it adds a Homebrew formula. Each package is made by its ecosystem's own tool,
+# if it has one: hatchling, npm, dpkg-deb.
+# For packages to publish: MOCK_GATEWAY_GO_MODULE is the path of the module and MOCK_GATEWAY_HOME_URL the address of
+# FOLDER. With MOCK_GATEWAY_NPM_PUBLISHED=1 npm fetches the program of a platform; otherwise it would request names from
+# the registry that are not ours. Exit status 77: a registry cannot be reached.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 version=${1:?usage: packages.sh VERSION FOLDER}
 dist=$(realpath "${2:?usage: packages.sh VERSION FOLDER}")
-umask 022 # modes stand in packages
+umask 022 # packages contain file modes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Moments of files in archives.
+# The time stamps in archives.
 : "${SOURCE_DATE_EPOCH:=$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/src/core/version.hpp")}"
 export SOURCE_DATE_EPOCH
 
@@ -34,14 +34,14 @@ home_url=${MOCK_GATEWAY_HOME_URL:-https://mock-gateway.example}
 [[ $home_url =~ ^[a-z]+://[A-Za-z0-9._~:/@%+-]+$ ]] || die "MOCK_GATEWAY_HOME_URL is \"$home_url\", which is no address"
 home_url=${home_url%/}
 
-# TARGET, the tag of its wheel, what npm calls its system and its processor, what Debian calls its processor. A static
-# program needs no C library: it is for each Linux.
+# TARGET, the tag of its wheel, npm's names of its system and its processor, Debian's name of its processor. A static
+# program needs no C library: it runs on every Linux.
 targets='linux-x86_64 manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64 linux x64 amd64
 linux-arm64 manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64 linux arm64 arm64
 macos-arm64 macosx_13_0_arm64 darwin arm64 -
 macos-x86_64 macosx_13_0_x86_64 darwin x64 -'
 
-# new_folder NAME: with the licenses
+# new_folder NAME: creates a folder with the licenses
 new_folder() { mkdir "$work/$1" && cp "$dist/LICENSE" "$dist/LICENSES-OF-OTHERS" "$work/$1/" && echo "$work/$1"; }
 
 make_wheel() {
@@ -57,7 +57,7 @@ make_wheel() {
   rm -r "$folder"
 }
 
-# pack FOLDER: npm's, into dist
+# pack FOLDER: makes an npm package in dist
 pack() { (cd "$1" && npm pack --silent --pack-destination "$dist" >/dev/null); }
 
 make_npm_program() {
@@ -83,7 +83,7 @@ JSON
 make_npm_helper() {
   local folder
   folder=$(new_folder npm)
-  rm "$folder/LICENSES-OF-OTHERS" # it has no program
+  rm "$folder/LICENSES-OF-OTHERS" # this package contains no program
   cp "$root"/helpers/node/mock-gateway.{mjs,d.mts} "$here"/npm/{run.mjs,README.md} "$folder/"
   chmod +x "$folder/run.mjs"
   local programs=
@@ -125,7 +125,7 @@ CONTROL
   rm -r "$folder"
 }
 
-# make_go: as `go help goproxy` and `go help module-zip` say; each platform compiles its own program in.
+# make_go: follows `go help goproxy` and `go help module-zip`; each platform embeds its own program.
 make_go() {
   local folder=$work/go zip=$dist/go/$go_module/@v target tag system processor debian arch constraints=
   cp -r "$here/go" "$folder"
@@ -163,7 +163,7 @@ PYTHON
   rm -r "$folder"
 }
 
-# make_cpp: what Conan's recipe exports, the recipe, and the port that takes the same archive.
+# make_cpp: the files that Conan's recipe exports, the recipe, and the port, which uses the same archive.
 make_cpp() {
   local name=mock-gateway-cpp-$version
   local folder=$work/$name archive=$dist/$name.tar.gz port=$dist/vcpkg/mock-gateway
@@ -182,7 +182,7 @@ make_cpp() {
     "$here/vcpkg/portfile.cmake" >"$port/portfile.cmake"
 }
 
-# make_formula: a formula names the programs of all platforms, or there is none.
+# make_formula: a formula names the programs of all platforms, so without one of them there is none.
 make_formula() {
   local target others file
   while read -r target others; do
@@ -210,7 +210,7 @@ while read -r target tag system processor debian <&3; do
   make_wheel "$program" "$tag"
   make_npm_program "$program" "$system" "$processor"
   if [[ $debian != - ]]; then make_deb "$program" "$debian"; fi
-done 3<<<"$targets" # what is called in between reads no line of it
+done 3<<<"$targets" # a descriptor that the commands in the loop do not read
 make_npm_helper
 make_go
 make_cpp

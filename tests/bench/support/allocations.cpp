@@ -1,5 +1,4 @@
-// The program's `new`, which counts. In a file of its own, so that no compiler sees that `delete` of what it gave is
-// free().
+// A counting `operator new`. In a separate file, so that no compiler sees that the matching `delete` is free().
 
 #include "allocations.hpp"
 

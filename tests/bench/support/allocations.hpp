@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// How often this program has taken memory by `new` so far. A program that links allocations.cpp counts it.
+/// How many times this program has called `operator new`. allocations.cpp counts the calls; the program must link it.
 std::size_t allocations();
 
 }  // namespace bench

@@ -12,8 +12,8 @@
 namespace bench {
 namespace {
 
-/// Bytes straight from and to a socket. Newer versions of the base class ask for more functions than older ones
-/// declare; hence all of them, and no `override`.
+/// A stream directly on a socket. Newer versions of the base class require more functions than older versions declare,
+/// so this class defines all of them, without `override`.
 class SocketStream final : public httplib::Stream {
  public:
   explicit SocketStream(int socket) : socket_(socket) {}
@@ -59,7 +59,7 @@ class SocketStream final : public httplib::Stream {
 
 class ThreadPerConnection final : public httplib::TaskQueue {
  public:
-  // void before cpp-httplib 0.15, bool since.
+  // void before cpp-httplib 0.15, bool since then.
   using Accepted = decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>{}));
   Accepted enqueue(std::function<void()> job) override {
     threads_.emplace_back(std::move(job));
@@ -93,7 +93,7 @@ class BareServer::Impl final : public httplib::Server {
     int listener = -1;
     set_socket_options([&listener](socket_t socket) { listener = socket; });
     port_ = bind_to_any_port("127.0.0.1");
-    ::listen(listener, SOMAXCONN);  // in place of cpp-httplib's 5, as the gateway has it
+    ::listen(listener, SOMAXCONN);  // instead of cpp-httplib's 5, as in the gateway
     listening_ = std::thread([this] { listen_after_bind(); });
     while (!is_running()) std::this_thread::yield();
   }
@@ -116,7 +116,7 @@ class BareServer::Impl final : public httplib::Server {
     return true;
   }
 
-  // process_request takes the addresses since 0.18.0; which of these two compiles tells.
+  // Since 0.18.0 process_request takes the addresses; the overload that compiles is used.
   template <class Self>
   auto process(Self& self, httplib::Stream& stream, bool& closed, int)
       -> decltype(self.process_request(stream, std::string(), 0, std::string(), 0, false, closed, nullptr)) {

@@ -8,17 +8,16 @@
 
 namespace bench {
 
-/// What the gateway is measured against: cpp-httplib with its connections taken over as the gateway does it, and
-/// nothing else. A thread per connection, TCP_NODELAY, connections kept alive without a limit, no system call but the
-/// recv and send that the exchange needs.
+/// The baseline of the gateway: cpp-httplib, with its connections taken over as the gateway does it, and nothing else.
+/// One thread per connection, TCP_NODELAY, unlimited keep-alive, and no system calls except recv and send.
 class BareServer {
  public:
-  /// Answers a request's body with a body.
+  /// Maps a request body to a response body.
   using Answer = std::function<std::string(const std::string& body)>;
 
   /// Answers POST /v1/chat/completions with JSON.
   static BareServer answering(Answer answer);
-  /// Answers it with an event stream, one write per piece.
+  /// Answers it with an event stream, with one write per piece.
   static BareServer streaming(std::vector<std::string> pieces);
   ~BareServer();
   BareServer(BareServer&&) noexcept;

@@ -16,7 +16,7 @@ namespace bench {
 void give_up(const std::string& why) {
   std::fflush(stdout);
   std::fprintf(stderr, "benchmark: %s\n", why.c_str());
-  // Not std::exit: what it destroys, the threads of the servers still use.
+  // std::exit would destroy objects that the servers' threads still use.
   std::_Exit(2);
 }
 
@@ -47,7 +47,7 @@ void Client::send(std::string_view bytes) {
 }
 
 std::string_view Client::receive() {
-  // On the heap: an array would cost each thread of the measured gateway its size too.
+  // On the heap: an array would also enlarge each thread of the measured gateway.
   thread_local std::vector<char> buffer(65536);
   const ssize_t count = ::recv(socket_, buffer.data(), buffer.size(), 0);
   if (count <= 0) give_up("a connection was closed");

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// A connection to a port of this machine that costs the measurement as little as possible. Whatever fails ends the
-/// program with status 2: a benchmark of failures would be fast.
+/// A connection to a port of this machine that costs as little as possible. Every failure ends the program with status
+/// 2: a benchmark of failures would be fast.
 class Client {
  public:
   explicit Client(int port, int receive_buffer = 0);
@@ -17,16 +17,16 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   void send(std::string_view bytes);
-  /// Takes what has arrived, at least a byte. Valid until this thread receives again.
+  /// Receives available bytes, at least one. Valid until this thread receives again.
   std::string_view receive();
-  /// Reads until the bytes received since the last call end in `end`; how many they are.
+  /// Reads until the bytes received since the last call end in `end`. Returns their number.
   std::size_t receive_until(std::string_view end);
-  /// Reads one response with Content-Length, which is not pipelined; its size with the head. `ready_only`: reads once,
-  /// and returns 0 when that was not all.
+  /// Reads one response with Content-Length that is not pipelined. Returns its size including the head. `ready_only`:
+  /// reads once, and returns 0 if the response is incomplete.
   std::size_t receive_response(bool ready_only = false);
-  /// Takes answers of every status, where failures are what is measured.
+  /// Accepts responses of every status, for benchmarks of failures.
   void allow_any_status() { any_status_ = true; }
-  /// Of the last response that receive_response() read.
+  /// The body of the last response of receive_response().
   std::string_view body() const;
   int socket() const { return socket_; }
 
@@ -38,7 +38,7 @@ class Client {
   bool any_status_ = false;
 };
 
-/// A chat request with this body, keep-alive.
+/// A chat request with this body, on a kept-alive connection.
 std::string chat_request(const std::string& key, const std::string& body);
 [[noreturn]] void give_up(const std::string& why);
 

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Of real time, in seconds.
+/// Returns real time in seconds.
 template <class Code>
 double seconds(const Code& code) {
   const auto before = std::chrono::steady_clock::now();
@@ -15,7 +15,7 @@ double seconds(const Code& code) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
 }
 
-/// The value below which a share of all lies: 0.5 is the median.
+/// The value below which this share of all values lies: 0.5 is the median.
 inline double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(static_cast<double>(values.size() - 1) * share)];
@@ -23,7 +23,7 @@ inline double quantile(std::vector<double> values, double share) {
 
 inline double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
-/// Rates of two servers, measured in turn, so that what else the machine does falls on both.
+/// Rates of two servers, measured alternately, so that other load of the machine affects both.
 struct Pairs {
   std::vector<double> gateway;
   std::vector<double> bare;
@@ -35,7 +35,7 @@ struct Pairs {
   }
 };
 
-/// Measures each in turn, and the one that begins alternates.
+/// Measures both servers repeatedly; they take turns in going first.
 template <class Gateway, class Bare>
 Pairs measure_pairs(long pairs, const Gateway& gateway, const Bare& bare) {
   Pairs result;

@@ -66,7 +66,7 @@ inEveryProfile('AI SDK', (test) => {
     assert.equal(totalTokens, inputTokens + outputTokens);
   });
 
-  test('reasoning is told from text', async ({ gateway }) => {
+  test('reasoning is separate from text', async ({ gateway }) => {
     const plain = await generateText({ model: modelOn(gateway), prompt: 'think', maxRetries: 0 });
     assert.deepEqual([plain.reasoningText, plain.text], ['Two and two make four.', 'Four.']);
     const streamed = streamText({ model: modelOn(gateway), prompt: 'think', maxRetries: 0 });
@@ -171,7 +171,7 @@ inEveryProfile('AI SDK', (test) => {
     { status: 429, retry_after_text: '0.01' },
     { status: 503, retry_after_ms: '5ms' },
   ]) {
-    test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async ({ gateway }) => {
+    test(`a temporary failure is retried once: ${JSON.stringify(spec)}`, async ({ gateway }) => {
       const { prompt } = await failing(gateway, spec);
       assert.equal((await generateText({ model: modelOn(gateway), prompt })).text, 'ok at attempt 2');
       assert.deepEqual(
@@ -181,7 +181,7 @@ inEveryProfile('AI SDK', (test) => {
     });
   }
 
-  test('a lasting failure is given up after two retries', async ({ gateway }) => {
+  test('a permanent failure ends after two retries', async ({ gateway }) => {
     const { prompt } = await failing(gateway, { status: 429, times: 9, retry_after_ms: '5ms' });
     await assert.rejects(generateText({ model: modelOn(gateway), prompt }), (error) => {
       assert.ok(RetryError.isInstance(error), error.stack);
@@ -217,7 +217,7 @@ inEveryProfile('AI SDK', (test) => {
     });
   }
 
-  test('aborting a stream tells the gateway', async ({ gateway }) => {
+  test('aborting a stream is visible to the gateway', async ({ gateway }) => {
     const { prompt } = await breaking(gateway, { after_tokens: 2, effect: 'stall' });
     const controller = new AbortController();
     const result = streamText({ model: modelOn(gateway), prompt, maxRetries: 0, abortSignal: controller.signal });

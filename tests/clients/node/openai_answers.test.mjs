@@ -1,4 +1,4 @@
-// Models and plain chat answers, as the SDK's own objects.
+// Models and plain chat replies, as the SDK's own objects.
 import assert from 'node:assert/strict';
 import {
   collect,
@@ -63,11 +63,11 @@ inEveryProfile('answers', (test, profile) => {
     assert.equal((await ask(client, 'many words')).choices[0].message.content, MANY_WORDS);
   });
 
-  test('the model that answered is named', async ({ client }) => {
+  test('the reply names the model', async ({ client }) => {
     assert.equal((await ask(client, 'another model')).model, 'mock-model-2024');
   });
 
-  test('without a script an answer comes all the same', async ({ unscripted }) => {
+  test('without a script the gateway replies with a default', async ({ unscripted }) => {
     const { message, finish_reason } = (await ask(unscripted, 'Hi')).choices[0];
     assert.match(message.content, /\S/);
     assert.equal(finish_reason, 'stop');
@@ -82,7 +82,7 @@ inEveryProfile('answers', (test, profile) => {
     assert.notEqual(choices[0].message.content, choices[1].message.content);
   });
 
-  test('two candidates end for reasons of their own', async ({ client }) => {
+  test('two candidates have different finish reasons', async ({ client }) => {
     const { choices } = await ask(client, 'two endings', { n: 2 });
     assert.deepEqual(
       choices.map(({ message, finish_reason }) => [message.content, finish_reason]),
@@ -143,13 +143,13 @@ inEveryProfile('answers', (test, profile) => {
     assert.equal((await ask(client, content)).choices[0].message.content, 'Paris.');
   });
 
-  test('thinking comes beside the answer', async ({ client }) => {
+  test('thinking comes in addition to the answer', async ({ client }) => {
     const { message } = (await ask(client, 'think')).choices[0];
     assert.equal(message.reasoning_content, 'Two and two make four.');
     assert.equal(message.content, 'Four.');
   });
 
-  test('thinking is switched on by the request', async ({ unscripted }) => {
+  test('the request switches thinking on', async ({ unscripted }) => {
     const thinking = await ask(unscripted, 'Hi', { enable_thinking: true });
     assert.ok(thinking.choices[0].message.reasoning_content);
     assert.ok(thinking.choices[0].message.content);
@@ -158,7 +158,7 @@ inEveryProfile('answers', (test, profile) => {
     assert.ok(!plain.choices[0].message.reasoning_content);
   });
 
-  test('log probabilities come per token', async ({ client }) => {
+  test('log probabilities come for each token', async ({ client }) => {
     const answer = await ask(client, 'capital of France', { logprobs: true, top_logprobs: 2 });
     const [{ logprobs, message }] = answer.choices;
     assert.equal(logprobs.content.map(({ token }) => token).join(''), message.content);
@@ -169,19 +169,19 @@ inEveryProfile('answers', (test, profile) => {
     }
   });
 
-  test('a refusal has its own field where the profile has one', async ({ client }) => {
+  test('a refusal has its own field if the profile has one', async ({ client }) => {
     const { content, refusal } = (await ask(client, 'refuse')).choices[0].message;
     const text = 'I cannot help with that.';
     assert.deepEqual([content, refusal ?? null], profile === 'openai' ? [null, text] : [text, null]);
   });
 
-  test('a request id is there where the profile has one', async ({ client }) => {
+  test('a request id is present if the profile has one', async ({ client }) => {
     const answer = await ask(client, 'capital of France');
     if (profile === 'openai') assert.match(answer._request_id, /^req_/);
   });
 });
 
-test('a documented request passes a strict gateway', async (t) => {
+test('a strict gateway accepts a documented request', async (t) => {
   const client = connect(await strict(t));
   const body = { model: MODEL, messages: user('Hi'), temperature: 1, stop: ['###'], max_tokens: 5 };
   assert.ok((await client.chat.completions.create(body)).choices[0].message.content);

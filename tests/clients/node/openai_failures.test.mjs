@@ -1,4 +1,4 @@
-// Failures as the SDK's own exceptions, and what it retries by itself.
+// Failures as the SDK's own exceptions, and its automatic retries.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import OpenAI from 'openai';
@@ -23,7 +23,7 @@ import {
   user,
 } from './support.mjs';
 
-// The error that a call ends with, which must be of this class.
+// The error of a call, which must be of this class.
 async function failed(call, kind) {
   try {
     await call;
@@ -66,7 +66,7 @@ inEveryProfile('failures', (test, profile) => {
     }
   });
 
-  test('a key goes through its states while the client runs', async ({ gateway }) => {
+  test('a client follows the state changes of its key', async ({ gateway }) => {
     const { server } = gateway;
     const { id, secret } = await server.createKey({ name: 'through its states' });
     const client = connect(gateway, { apiKey: secret });
@@ -79,7 +79,7 @@ inEveryProfile('failures', (test, profile) => {
     await failed(ask(client), OpenAI.AuthenticationError);
   });
 
-  test('a key limited to a model sees and uses only that', async ({ gateway }) => {
+  test('a key limited to a model sees and uses only that model', async ({ gateway }) => {
     const { secret } = await gateway.server.createKey({ name: 'small', models: [SMALL_MODEL] });
     const client = connect(gateway, { apiKey: secret });
     assert.deepEqual(
@@ -101,7 +101,7 @@ inEveryProfile('failures', (test, profile) => {
     assert.ok(retryAfter >= 3_590 && retryAfter <= 3_600, `Retry-After is ${retryAfter}`);
   });
 
-  test('a bad body is a BadRequestError that names the place', async ({ gateway, client }) => {
+  test('a bad body is a BadRequestError with the place of the mistake', async ({ gateway, client }) => {
     const error = await failed(ask(client, { top_p: 1.5 }), OpenAI.BadRequestError);
     assert.equal(error.status, 400);
     assert.match(error.message, /top_p/);
@@ -123,7 +123,7 @@ inEveryProfile('failures', (test, profile) => {
     }
   });
 
-  test('an operation that is not served is a NotFoundError', async ({ gateway, client }) => {
+  test('an unknown operation is a NotFoundError', async ({ gateway, client }) => {
     await failed(client.images.generate({ model: MODEL, prompt: 'Hi' }), OpenAI.NotFoundError);
     assert.deepEqual(await findings(gateway), ['request_refused']);
   });
@@ -146,7 +146,7 @@ inEveryProfile('failures', (test, profile) => {
     });
   }
 
-  test('a failure forced on a key answers whatever it asks', async ({ gateway, client }) => {
+  test('a failure forced on a key affects every operation', async ({ gateway, client }) => {
     const failures = [
       { status: 503, code: 'first' },
       { status: 500, code: 'second' },
@@ -171,7 +171,7 @@ inEveryProfile('retries', (test) => {
     { status: 503, retry_after_ms: '5ms' },
     { status: 400, retry_after_ms: '5ms', should_retry: true },
   ]) {
-    test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async ({ gateway }) => {
+    test(`a temporary failure is retried once: ${JSON.stringify(spec)}`, async ({ gateway }) => {
       const { messages } = await failing(gateway, spec);
       const client = connect(gateway, { maxRetries: 2 });
       assert.equal(content(await ask(client, { messages })), 'ok at attempt 2');
@@ -184,7 +184,7 @@ inEveryProfile('retries', (test) => {
     });
   }
 
-  test('a lasting failure is given up after two retries', async ({ gateway }) => {
+  test('a permanent failure ends after two retries', async ({ gateway }) => {
     const { messages } = await failing(gateway, { status: 429, times: 9, retry_after_ms: '5ms' });
     const client = connect(gateway, { maxRetries: 2 });
     const error = await failed(ask(client, { messages }), OpenAI.RateLimitError);
@@ -238,22 +238,22 @@ inEveryProfile('retries', (test) => {
   }
 });
 
-// What takes seconds is the same in every profile.
+// Slow tests: these are the same in every profile.
 describe('waiting', () => {
   for (const spec of [
     { status: 429, retry_after: '1s' },
     { status: 429, retry_after_date: '2s' },
   ]) {
-    test(`the time in Retry-After is waited out: ${JSON.stringify(spec)}`, async (t) => {
+    test(`the client waits as Retry-After says: ${JSON.stringify(spec)}`, async (t) => {
       const gateway = await scripted(t);
       const { messages } = await failing(gateway, spec);
       assert.equal(content(await ask(connect(gateway, { maxRetries: 2 }), { messages })), 'ok at attempt 2');
       const [first, second] = (await seen(gateway)).map(({ received }) => Date.parse(received));
-      assert.ok(second - first >= 990, `waited ${second - first} ms`); // a date has whole seconds
+      assert.ok(second - first >= 990, `waited ${second - first} ms`); // dates have a resolution of a second
     });
   }
 
-  test('a real limit passes', async (t) => {
+  test('a client waits until a real rate limit resets', async (t) => {
     const gateway = await scripted(t);
     const { id, secret } = await gateway.server.createKey({ name: 'once in five seconds', limit: '1/5s' });
     const client = connect(gateway, { apiKey: secret, maxRetries: 2 });
@@ -265,7 +265,7 @@ describe('waiting', () => {
     );
   });
 
-  test('a gateway that says nothing is a timeout', async (t) => {
+  test('a silent gateway causes a timeout', async (t) => {
     const gateway = await scripted(t);
     const { messages } = await breaking(gateway, { before_headers: true, effect: 'stall' });
     await failed(ask(connect(gateway, { timeout: 3000 }), { messages }), OpenAI.APIConnectionTimeoutError);
@@ -273,7 +273,7 @@ describe('waiting', () => {
   });
 
   for (const status of [429, 500]) {
-    test(`without a header the client backs off from a ${status} by itself`, async (t) => {
+    test(`without a header the client chooses its own backoff for a ${status}`, async (t) => {
       const gateway = await scripted(t);
       const { messages } = await failing(gateway, { status, without_retry_after: true });
       assert.equal(content(await ask(connect(gateway, { maxRetries: 2 }), { messages })), 'ok at attempt 2');
@@ -292,7 +292,7 @@ test('a limit that all keys share', async (t) => {
   );
 });
 
-test('a strict gateway refuses what is not documented', async (t) => {
+test('a strict gateway refuses undocumented fields', async (t) => {
   const gateway = await strict(t);
   const client = connect(gateway);
   await failed(ask(client, { frequency_penalty: 0.5 }), OpenAI.BadRequestError);

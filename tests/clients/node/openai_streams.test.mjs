@@ -1,4 +1,4 @@
-// Streamed answers: what the chunks join to, that they come one by one, and what a break looks like.
+// Streamed replies: the joined chunks, their arrival one by one, and broken streams.
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import {
@@ -16,7 +16,7 @@ import {
 
 const MANY_WORDS = 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.';
 
-// The words that arrived, and the error that ended them, if any.
+// The words that arrived, and the error at their end, if any.
 async function read(client, messages) {
   const words = [];
   try {
@@ -51,7 +51,7 @@ inEveryProfile('streams', (test, profile) => {
     assert.ok((await stream(client, 'capital of France')).every((chunk) => !('usage' in chunk)));
   });
 
-  test('usage comes when asked for', async ({ client }) => {
+  test('usage comes on request', async ({ client }) => {
     const chunks = await stream(client, 'capital of France', { stream_options: { include_usage: true } });
     const { usage } = await client.chat.completions.create({ model: MODEL, messages: user('capital of France') });
     assert.deepEqual(chunks.map((chunk) => chunk.usage).filter(Boolean), [usage]);
@@ -59,7 +59,7 @@ inEveryProfile('streams', (test, profile) => {
     assert.equal(chunks.at(-1).choices.length, profile === 'deepseek' ? 1 : 0);
   });
 
-  test('two candidates come interleaved', async ({ client }) => {
+  test('two candidates are interleaved', async ({ client }) => {
     const chunks = await stream(client, 'many words', { n: 2 });
     assert.equal(joined(chunks, { index: 0 }), MANY_WORDS);
     assert.equal(joined(chunks, { index: 1 }), MANY_WORDS);
@@ -70,7 +70,7 @@ inEveryProfile('streams', (test, profile) => {
     );
   });
 
-  test('two candidates end for reasons of their own', async ({ client }) => {
+  test('two candidates have different finish reasons', async ({ client }) => {
     const chunks = await stream(client, 'two endings', { n: 2 });
     assert.deepEqual([joined(chunks, { index: 0 }), finishReasons(chunks, 0)], ['yes', ['stop']]);
     assert.deepEqual([joined(chunks, { index: 1 }), finishReasons(chunks, 1)], ['no', ['length']]);
@@ -85,7 +85,7 @@ inEveryProfile('streams', (test, profile) => {
     assert.ok(lastThought < firstWord);
   });
 
-  test('thinking is switched on by the request', async ({ unscripted }) => {
+  test('the request switches thinking on', async ({ unscripted }) => {
     const chunks = await stream(unscripted, 'Hi', { enable_thinking: true });
     const { message } = (
       await unscripted.chat.completions.create({ model: MODEL, messages: user('Hi'), enable_thinking: true })
@@ -135,7 +135,7 @@ inEveryProfile('streams', (test, profile) => {
     assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
   });
 
-  test('aborting a stream tells the gateway', async ({ gateway, client }) => {
+  test('aborting a stream is visible to the gateway', async ({ gateway, client }) => {
     const { messages } = await breaking(gateway, { after_tokens: 2, effect: 'stall' });
     const controller = new AbortController();
     const chunks = await client.chat.completions.create(
@@ -154,7 +154,7 @@ inEveryProfile('streams', (test, profile) => {
     assert.equal(exchange.sent.tokens, 2);
   });
 
-  test('leaving the loop over a stream tells the gateway', async ({ gateway, client }) => {
+  test('leaving the loop over a stream is visible to the gateway', async ({ gateway, client }) => {
     const { messages } = await breaking(gateway, { after_tokens: 1, effect: 'stall' });
     for await (const chunk of await client.chat.completions.create({ model: MODEL, messages, stream: true })) {
       if (chunk.choices[0]?.delta.content) break;
@@ -193,12 +193,12 @@ inEveryProfile('streams', (test, profile) => {
     });
   }
 
-  test('the stream helper does not take a cut for the end', async ({ gateway, client }) => {
+  test('the stream helper detects a truncated stream', async ({ gateway, client }) => {
     const { messages } = await breaking(gateway, { after_tokens: 2, effect: 'close_connection' });
     await assert.rejects(client.chat.completions.stream({ model: MODEL, messages }).finalChatCompletion());
   });
 
-  test('after a cut the same client goes on', async ({ gateway, client }) => {
+  test('a client keeps working after a truncated stream', async ({ gateway, client }) => {
     const { messages } = await breaking(gateway, { after_tokens: 1, effect: 'reset_connection' });
     assert.deepEqual((await read(client, messages)).words, ['one']);
     assert.deepEqual(await read(client, messages), { words: ['one', ' two', ' three', ' four'] });

@@ -1,4 +1,4 @@
-// Structured output: the SDK's parse helper on what the gateway makes up from a schema.
+// Structured output: the SDK's parse helper with replies that the gateway generates from a schema.
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
@@ -48,7 +48,7 @@ inEveryProfile('structured output', (test) => {
     assert.deepEqual(streamed.choices[0].message.parsed, plain.choices[0].message.parsed);
   });
 
-  test('an instance cut short is reported as such', async ({ unscripted }) => {
+  test('a truncated instance is reported as truncated', async ({ unscripted }) => {
     const cut = unscripted.chat.completions.parse(request({ max_tokens: 1 }));
     await assert.rejects(cut, OpenAI.LengthFinishReasonError);
   });

@@ -1,4 +1,4 @@
-// Tool calls: plain, streamed, several at once, forced, and the SDK's own loop.
+// Tool calls: plain, streamed, parallel, forced, and in the SDK's own loop.
 import assert from 'node:assert/strict';
 import { zodFunction } from 'openai/helpers/zod';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const tools = [
   },
 ];
 
-// What a client makes of tool deltas: id and name from the first fragment, arguments joined.
+// A client's view of tool deltas: id and name from the first fragment, joined arguments.
 function streamedCalls(chunks) {
   const calls = [];
   for (const delta of chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []))) {
@@ -66,7 +66,7 @@ inEveryProfile('tools', (test) => {
     assert.deepEqual(finishReasons(chunks), ['tool_calls']);
   });
 
-  test('two tools are called at once', async ({ client }) => {
+  test('two tools are called in parallel', async ({ client }) => {
     const { tool_calls: calls } = (await ask(client, 'weather and time')).choices[0].message;
     assert.deepEqual(
       calls.map((call) => call.function.name),
@@ -102,13 +102,13 @@ inEveryProfile('tools', (test) => {
     }
   });
 
-  test('a named tool is the one that is called', async ({ unscripted }) => {
+  test('a named tool is called', async ({ unscripted }) => {
     const named = { type: 'function', function: { name: 'get_time' } };
     const { tool_calls: calls } = (await ask(unscripted, 'Hi', { tool_choice: named })).choices[0].message;
     assert.deepEqual([...new Set(calls.map((call) => call.function.name))], ['get_time']);
   });
 
-  test('without parallel calls there is at most one', async ({ unscripted }) => {
+  test('without parallel calls there is at most one call', async ({ unscripted }) => {
     const parameters = { tool_choice: 'required', parallel_tool_calls: false };
     assert.equal((await ask(unscripted, 'Hi', parameters)).choices[0].message.tool_calls.length, 1);
   });

@@ -1,4 +1,4 @@
-// What the gateway's review says of SDKs as they come: in ordinary use, nothing.
+// The gateway's review of SDKs with their defaults: ordinary use has no findings.
 import assert from 'node:assert/strict';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateObject, generateText, stepCountIs, streamText, tool } from 'ai';
@@ -118,7 +118,7 @@ test('the AI SDK is clean', async (t) => {
   await assertClean(gateway, 13);
 });
 
-test('a client that comes back at once is not', async (t) => {
+test('a client that retries at once gets a finding', async (t) => {
   const gateway = await scripted(t);
   const { messages } = await failing(gateway, { status: 429, retry_after: '60s' });
   const body = JSON.stringify({ model: MODEL, messages });
@@ -131,7 +131,7 @@ test('a client that comes back at once is not', async (t) => {
   assert.match(message, /^retry_after_ignored .* Retry-After was 60 s\. Wait for the header's time before retrying\.$/);
 });
 
-test('nor is an SDK that is told to send what is not documented, or to retry what stays', async (t) => {
+test('an SDK set to send undocumented fields or to retry permanent errors gets findings', async (t) => {
   const gateway = await scripted(t);
   const client = openai(gateway);
   const messages = user('capital of France');

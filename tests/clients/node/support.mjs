@@ -1,4 +1,4 @@
-// What the gateways of the suites serve, and what a test may have them do.
+// The gateways of the suites, and functions that script their replies.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test as nodeTest } from 'node:test';
@@ -17,7 +17,7 @@ const MODELS = ['--model', MODEL, '--model', SMALL_MODEL, '--model', `${MODEL_WI
 const SCRIPT = ['--script', fileURLToPath(new URL('../script.jsonc', import.meta.url))];
 const servers = new Map();
 
-// A test's scope of the server with these flags, which is started for the first of them.
+// Opens a test's scope on the server with these flags. The first scope starts the server.
 async function open(t, ...flags) {
   const words = flags.join(' ');
   if (!servers.has(words)) servers.set(words, MockGateway.start({ flags: [...MODELS, ...flags] }));
@@ -29,18 +29,18 @@ after(async () => {
 
 export const scripted = (t, profile = 'documented') => open(t, '--profile', profile, ...SCRIPT);
 export const strict = (t) => open(t, '--strict');
-export const limited = (t) => open(t, '--limit', '2/1h'); // for all keys together
+export const limited = (t) => open(t, '--limit', '2/1h'); // one limit for all keys
 
-// The SDK on a gateway; without retries unless asked for.
+// The SDK with a gateway as its server; without retries by default.
 export function connect({ baseURL, apiKey }, settings = {}) {
   return new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout: 10_000, ...settings });
 }
 
-// A test that ends by itself.
+// A test with a timeout.
 export const test = (name, body) => nodeTest(name, { timeout: 30_000 }, body);
 
-// The same tests in every profile. The body of each gets a scope of the profile's scripted gateway, the SDK on it, and
-// the SDK on a gateway that nothing was scripted on.
+// Runs the same tests in every profile. The body of each gets a scope of the profile's scripted gateway, the SDK on it,
+// and the SDK on a gateway without stubs.
 export function inEveryProfile(about, define) {
   for (const profile of PROFILES) {
     const testInProfile = (name, body) =>
@@ -55,19 +55,18 @@ export function inEveryProfile(about, define) {
 
 export const user = (text) => [{ role: 'user', content: text }];
 
-// A failure as in scripts.
+// A failure in the form that scripts use.
 export function failure({ status, code = 'scripted', message = 'scripted', ...setters }) {
   return { failure: { status, code, message }, ...setters };
 }
 
-// A prompt that the gateway answers with failures first, whose message is their number, and then with how many requests
-// there were.
+// A prompt that first gets failures, whose message is their number, and then the number of requests as a reply.
 export function failing(gateway, { status, times = 1, ...setters }) {
   const attempt = (_, i) => failure({ status, message: `attempt ${i + 1}`, ...setters });
   return answered(gateway, [...Array.from({ length: times }, attempt), `ok at attempt ${times + 1}`]);
 }
 
-// A prompt to which the gateway's first answer breaks, while later ones arrive whole.
+// A prompt whose first reply has this fault; later replies are complete.
 export function breaking(gateway, fault) {
   const text = 'one two three four';
   return answered(gateway, [{ text, faults: [fault] }, text]);
@@ -79,7 +78,7 @@ async function answered(gateway, replies) {
   return { prompt, messages: user(prompt), stub };
 }
 
-// The exchanges of the test, oldest first, when all have ended.
+// The exchanges of the test, oldest first, after all have ended.
 export async function seen(gateway) {
   const deadline = Date.now() + 5000;
   for (;;) {
@@ -90,7 +89,7 @@ export async function seen(gateway) {
   }
 }
 
-// The codes of what the review finds in the test. Tests that do wrong expect them; in others they are a failure.
+// The codes of the test's review findings. Tests of mistakes expect them; in other tests they are failures.
 export async function findings(gateway) {
   return (await gateway.review()).findings.map(({ code }) => code);
 }

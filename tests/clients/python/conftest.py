@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).parent.parent / "script.jsonc"
 
 @pytest.fixture(scope="session")
 def servers():
-    """Starts the gateway with these flags, or has it already."""
+    """Returns the gateway with these flags; starts it on first use."""
     with contextlib.ExitStack() as running:
 
         @functools.cache
@@ -32,13 +32,13 @@ def profile(request):
 
 @pytest.fixture
 def gateway(request, servers, profile):
-    """The test's scope of the profile's scripted gateway."""
+    """The test's scope on the profile's scripted gateway."""
     return scope_of(request, servers("--profile", profile, scripts=(SCRIPT,)))
 
 
 @pytest.fixture
 def documented(request, servers):
-    """The same for a test that is slow, and for which one profile is enough."""
+    """The same for slow tests, for which one profile is enough."""
     return scope_of(request, servers("--profile", "documented", scripts=(SCRIPT,)))
 
 
@@ -54,20 +54,20 @@ def strict_openai(request, servers):
 
 @pytest.fixture
 def limited(request, servers):
-    """All keys share its limit."""
+    """A gateway with one limit for all keys."""
     return scope_of(request, servers("--limit", "2/1h"))
 
 
 @pytest.fixture(scope="session")
 def any_client():
-    """Every client shares its connections, which takes most of what setting one up costs."""
+    """All clients share this client's connections, because creating them is the slowest part of a client's setup."""
     with openai.OpenAI(base_url="http://127.0.0.1/nowhere", api_key="none", max_retries=0, timeout=10) as client:
         yield client
 
 
 @pytest.fixture
 def connect(any_client):
-    """The SDK on a gateway, without retries, with whatever other settings a test wants."""
+    """Creates the SDK's client for a gateway, without retries, with other settings of the test."""
 
     def make(gateway, **settings):
         return any_client.with_options(**{"base_url": gateway.base_url, "api_key": gateway.api_key, **settings})
@@ -83,7 +83,7 @@ def client(gateway, connect):
 
 @pytest.fixture
 def unscripted_gateway(request, servers, profile):
-    """The test's scope of the profile's gateway that nothing was scripted on."""
+    """The test's scope on the profile's gateway without stubs."""
     return scope_of(request, servers("--profile", profile))
 
 

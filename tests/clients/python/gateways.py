@@ -1,4 +1,4 @@
-"""What the gateways of the suites serve, and what a test may have them do."""
+"""The gateways of the suites, and functions that script their replies."""
 
 import time
 import uuid
@@ -17,19 +17,18 @@ def user(text):
 
 
 def failure(status, message="scripted", code="scripted", **setters):
-    """A failure as in scripts."""
+    """A failure in the form that scripts use."""
     return {"failure": {"status": status, "code": code, "message": message}, **setters}
 
 
 def failing(gateway, status, times=1, **setters):
-    """Messages that the gateway answers with failures first, whose message is their number, and then with how many
-    requests there were."""
+    """Messages that first get failures, whose message is their number, and then the number of requests as a reply."""
     failures = [failure(status, f"attempt {number}", **setters) for number in range(1, times + 1)]
     return _answered(gateway, [*failures, f"ok at attempt {times + 1}"])
 
 
 def breaking(gateway, **fault):
-    """Messages to which the gateway's first answer breaks, while later ones arrive whole."""
+    """Messages whose first reply has this fault; later replies are complete."""
     whole = "one two three four"
     return _answered(gateway, [{"text": whole, "faults": [fault]}, whole])
 
@@ -41,7 +40,7 @@ def _answered(gateway, replies):
 
 
 def seen(gateway, **filters):
-    """The exchanges of the test, oldest first, when all have ended."""
+    """The exchanges of the test, oldest first, after all have ended."""
     deadline = time.monotonic() + 5
     while True:
         exchanges = gateway.journal(**filters)
@@ -52,12 +51,12 @@ def seen(gateway, **filters):
 
 
 def findings(gateway):
-    """The codes of what the review finds in the test. Tests that do wrong expect them; in others they are a failure."""
+    """The codes of the test's review findings. Tests of mistakes expect them; in other tests they are failures."""
     return [finding["code"] for finding in gateway.review()["findings"]]
 
 
 def seconds_between(first, second):
-    """How much later the second exchange began."""
+    """The time between the starts of two exchanges."""
     moments = [datetime.fromisoformat(exchange["received"].replace("Z", "+00:00")) for exchange in (first, second)]
     return (moments[1] - moments[0]).total_seconds()
 

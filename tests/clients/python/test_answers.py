@@ -1,4 +1,4 @@
-"""Models and plain chat answers, as the SDK's own objects."""
+"""Models and plain chat replies, as the SDK's own objects."""
 
 from gateways import MODEL, MODEL_WITH_SLASH, SMALL_MODEL, findings, seen, user
 
@@ -51,12 +51,12 @@ def test_text_outside_ascii_arrives_whole(client):
     assert answer.choices[0].message.content == 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.'
 
 
-def test_the_model_that_answered_is_named(client):
+def test_the_reply_names_the_model(client):
     answer = client.chat.completions.create(model=MODEL, messages=user("another model"))
     assert answer.model == "mock-model-2024"
 
 
-def test_without_a_script_an_answer_comes_all_the_same(unscripted):
+def test_without_a_script_the_gateway_replies_with_a_default(unscripted):
     answer = unscripted.chat.completions.create(model=MODEL, messages=user("Hi"))
     assert answer.choices[0].message.content.strip()
     assert answer.choices[0].finish_reason == "stop"
@@ -69,7 +69,7 @@ def test_two_candidates(unscripted):
     assert answer.choices[0].message.content != answer.choices[1].message.content
 
 
-def test_two_candidates_end_for_reasons_of_their_own(client):
+def test_two_candidates_have_different_finish_reasons(client):
     answer = client.chat.completions.create(model=MODEL, messages=user("two endings"), n=2)
     assert [(c.message.content, c.finish_reason) for c in answer.choices] == [("yes", "stop"), ("no", "length")]
 
@@ -123,13 +123,13 @@ def test_content_as_text_parts_is_understood(client):
     assert answer.choices[0].message.content == "Paris."
 
 
-def test_thinking_comes_beside_the_answer(client):
+def test_thinking_comes_in_addition_to_the_answer(client):
     message = client.chat.completions.create(model=MODEL, messages=user("think")).choices[0].message
     assert message.reasoning_content == "Two and two make four."
     assert message.content == "Four."
 
 
-def test_thinking_is_switched_on_by_the_request(unscripted):
+def test_the_request_switches_thinking_on(unscripted):
     thinking = unscripted.chat.completions.create(
         model=MODEL, messages=user("Hi"), extra_body={"enable_thinking": True}
     )
@@ -140,7 +140,7 @@ def test_thinking_is_switched_on_by_the_request(unscripted):
     assert not getattr(plain.choices[0].message, "reasoning_content", None)
 
 
-def test_log_probabilities_come_per_token(client):
+def test_log_probabilities_come_for_each_token(client):
     choice = client.chat.completions.create(
         model=MODEL, messages=user("capital of France"), logprobs=True, top_logprobs=2
     ).choices[0]
@@ -151,7 +151,7 @@ def test_log_probabilities_come_per_token(client):
         assert len(token.top_logprobs) == 2
 
 
-def test_a_refusal_has_its_own_field_where_the_profile_has_one(client, profile):
+def test_a_refusal_has_its_own_field_if_the_profile_has_one(client, profile):
     message = client.chat.completions.create(model=MODEL, messages=user("refuse")).choices[0].message
     if profile == "openai":
         assert (message.content, message.refusal) == (None, "I cannot help with that.")
@@ -159,7 +159,7 @@ def test_a_refusal_has_its_own_field_where_the_profile_has_one(client, profile):
         assert (message.content, message.refusal) == ("I cannot help with that.", None)
 
 
-def test_a_documented_request_passes_a_strict_gateway(connect, strict):
+def test_a_strict_gateway_accepts_a_documented_request(connect, strict):
     client = connect(strict)
     answer = client.chat.completions.create(model=MODEL, messages=user("Hi"), temperature=1, stop=["###"], max_tokens=5)
     assert answer.choices[0].message.content

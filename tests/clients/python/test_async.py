@@ -39,7 +39,7 @@ def test_a_stream(gateway):
     assert run(gateway, scenario).startswith("Zürich, naïve, 東京")
 
 
-def test_twenty_answers_at_once(gateway):
+def test_twenty_parallel_answers(gateway):
     async def scenario(client):
         questions = ["capital of France", "think"] * 10
         answers = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""Streams that break off: what was sent arrives, and the break is not mistaken for the end."""
+"""Broken streams: the text so far arrives, and the SDK does not mistake the break for the end."""
 
 import openai
 import pytest
@@ -7,7 +7,7 @@ from gateways import MODEL, breaking, retry_counts, seen
 
 
 def read(client, messages, **parameters):
-    """The words that arrived, and the exception that ended them, if any."""
+    """The words that arrived, and the exception at their end, if any."""
     words = []
     try:
         with client.chat.completions.create(model=MODEL, messages=messages, stream=True, **parameters) as chunks:
@@ -46,7 +46,7 @@ def test_a_stream_cut_after_its_headers_has_no_words(connect, gateway):
     assert isinstance(error, openai.APIConnectionError)
 
 
-def test_a_stream_cut_after_done_is_whole(connect, gateway):
+def test_a_stream_cut_after_done_is_complete(connect, gateway):
     messages = breaking(gateway, at_end=True, effect="close_connection")
     assert read(connect(gateway), messages) == (["one", " two", " three", " four"], None)
 
@@ -60,14 +60,14 @@ def test_a_stream_that_stalls_is_a_timeout(connect, documented):
     assert exchange["outcome"] == "client left"
 
 
-def test_the_stream_helper_does_not_take_a_cut_for_the_end(connect, gateway):
+def test_the_stream_helper_detects_a_truncated_stream(connect, gateway):
     messages = breaking(gateway, after_tokens=2, effect="close_connection")
     with pytest.raises(openai.APIConnectionError):
         with connect(gateway).chat.completions.stream(model=MODEL, messages=messages) as events:
             events.get_final_completion()
 
 
-def test_after_a_cut_the_same_client_goes_on(connect, gateway):
+def test_a_client_keeps_working_after_a_truncated_stream(connect, gateway):
     client = connect(gateway)
     messages = breaking(gateway, after_tokens=1, effect="reset_connection")
     assert read(client, messages)[0] == ["one"]

@@ -1,4 +1,4 @@
-"""Failures of the documented rules, as the SDK's own exceptions."""
+"""Documented failures, as the SDK's own exceptions."""
 
 import openai
 import pytest
@@ -34,7 +34,7 @@ def test_a_disabled_key_is_a_permission_denied_error(connect, gateway, profile):
         assert caught.value.body == {"code": "unauthorized", "message": "unauthorized", "type": "error"}
 
 
-def test_a_key_goes_through_its_states_while_the_client_runs(connect, gateway):
+def test_a_client_follows_the_state_changes_of_its_key(connect, gateway):
     key = gateway.server.create_key(name="through its states")
     client = connect(gateway, api_key=key["secret"])
     assert ask(client).choices[0].message.content == "Paris."
@@ -48,7 +48,7 @@ def test_a_key_goes_through_its_states_while_the_client_runs(connect, gateway):
         ask(client)
 
 
-def test_a_key_limited_to_a_model_sees_and_uses_only_that(connect, gateway):
+def test_a_key_limited_to_a_model_sees_and_uses_only_that_model(connect, gateway):
     client = connect(gateway, api_key=gateway.server.create_key(name="small", models=[SMALL_MODEL])["secret"])
     assert [model.id for model in client.models.list()] == [SMALL_MODEL]
     assert ask(client, model=SMALL_MODEL).model == SMALL_MODEL
@@ -74,7 +74,7 @@ def test_a_limit_that_all_keys_share(connect, limited):
             ask(client)
 
 
-def test_a_bad_body_is_a_bad_request_error_that_names_the_place(client, gateway, profile):
+def test_a_bad_body_is_a_bad_request_error_with_the_place_of_the_mistake(client, gateway, profile):
     with pytest.raises(openai.BadRequestError) as caught:
         ask(client, top_p=1.5)
     error = caught.value
@@ -96,7 +96,7 @@ def test_a_role_that_does_not_exist_is_a_bad_request(client, gateway):
     assert findings(gateway) == ["request_refused"]
 
 
-def test_a_strict_gateway_refuses_what_is_not_documented(connect, strict):
+def test_a_strict_gateway_refuses_undocumented_fields(connect, strict):
     client = connect(strict)
     with pytest.raises(openai.BadRequestError):
         ask(client, frequency_penalty=0.5)
@@ -114,13 +114,13 @@ def test_an_unknown_model_is_not_found(client):
     assert caught.value.code == "model_not_found"
 
 
-def test_an_operation_that_is_not_served_is_not_found(client, gateway):
+def test_an_unknown_operation_is_not_found(client, gateway):
     with pytest.raises(openai.NotFoundError):
         client.images.generate(model=MODEL, prompt="Hi")
     assert findings(gateway) == ["request_refused"]
 
 
-def test_an_address_that_ends_with_v1_twice_is_told(connect, gateway):
+def test_an_address_that_ends_with_v1_twice_is_reported(connect, gateway):
     client = connect(gateway, base_url=gateway.base_url + "/v1")
     with pytest.raises(openai.NotFoundError) as caught:
         ask(client)
@@ -151,7 +151,7 @@ def test_every_scripted_status_has_its_exception(client, gateway, status, expect
     assert caught.value.body["message"] == "attempt 1"
 
 
-def test_a_failure_forced_on_a_key_answers_whatever_it_asks(connect, gateway):
+def test_a_failure_forced_on_a_key_affects_every_operation(connect, gateway):
     for status, code in [(503, "first"), (500, "second")]:
         gateway.fail(failure(status, code=code))
     client = connect(gateway)

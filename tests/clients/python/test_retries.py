@@ -1,4 +1,4 @@
-"""Automatic retries: the SDK sends exactly as many requests as it should, and the gateway saw each."""
+"""Automatic retries: the SDK sends exactly the expected number of requests, and the gateway records each."""
 
 import openai
 import pytest
@@ -23,7 +23,7 @@ def ask(client, messages, **parameters):
     ],
     ids=lambda spec: "-".join(str(value) for value in spec.values()),
 )
-def test_a_passing_failure_is_retried_once(connect, gateway, spec):
+def test_a_temporary_failure_is_retried_once(connect, gateway, spec):
     messages = failing(gateway, **spec)
     answer = ask(connect(gateway, max_retries=2), messages)
     assert answer.choices[0].message.content == "ok at attempt 2"
@@ -32,7 +32,7 @@ def test_a_passing_failure_is_retried_once(connect, gateway, spec):
     assert retry_counts(exchanges) == [0, 1]
 
 
-def test_a_retry_after_of_a_second_is_waited_out(connect, documented):
+def test_the_client_waits_for_a_retry_after_of_a_second(connect, documented):
     messages = failing(documented, 429, retry_after="1s")
     assert ask(connect(documented, max_retries=2), messages).choices[0].message.content == "ok at attempt 2"
     assert seconds_between(*seen(documented)) >= 0.99
@@ -41,17 +41,17 @@ def test_a_retry_after_of_a_second_is_waited_out(connect, documented):
 def test_a_retry_after_as_a_date_is_understood(connect, documented):
     messages = failing(documented, 429, retry_after_date="2s")
     assert ask(connect(documented, max_retries=2), messages).choices[0].message.content == "ok at attempt 2"
-    assert seconds_between(*seen(documented)) >= 0.99  # a date has whole seconds
+    assert seconds_between(*seen(documented)) >= 0.99  # dates have a resolution of a second
 
 
 @pytest.mark.parametrize("status", [429, 500])
-def test_without_a_header_the_client_backs_off_by_itself(connect, documented, status):
+def test_without_a_header_the_client_chooses_its_own_backoff(connect, documented, status):
     messages = failing(documented, status, without_retry_after=True)
     assert ask(connect(documented, max_retries=2), messages).choices[0].message.content == "ok at attempt 2"
     assert retry_counts(seen(documented)) == [0, 1]
 
 
-def test_a_lasting_failure_is_given_up_after_two_retries(connect, gateway):
+def test_a_permanent_failure_ends_after_two_retries(connect, gateway):
     messages = failing(gateway, 429, times=9, retry_after_ms="5ms")
     with pytest.raises(openai.RateLimitError) as caught:
         ask(connect(gateway, max_retries=2), messages)
@@ -60,7 +60,7 @@ def test_a_lasting_failure_is_given_up_after_two_retries(connect, gateway):
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-def test_what_a_retry_cannot_mend_is_not_retried(connect, gateway, status):
+def test_a_permanent_error_is_not_retried(connect, gateway, status):
     messages = failing(gateway, status)
     with pytest.raises(openai.APIStatusError):
         ask(connect(gateway, max_retries=2), messages)
@@ -75,7 +75,7 @@ def test_x_should_retry_false_stops_retries(connect, gateway, status):
     assert retry_counts(seen(gateway)) == [0]
 
 
-def test_a_retry_after_beyond_two_minutes_is_not_waited_for(connect, gateway):
+def test_the_client_does_not_wait_longer_than_two_minutes(connect, gateway):
     messages = failing(gateway, 429, retry_after="121s")
     with pytest.raises(openai.RateLimitError):
         ask(connect(gateway, max_retries=2), messages)
@@ -90,7 +90,7 @@ def test_a_stream_request_is_retried_too(connect, gateway):
     assert retry_counts(seen(gateway)) == [0, 1]
 
 
-def test_a_real_limit_passes(connect, documented):
+def test_a_client_waits_until_a_real_rate_limit_resets(connect, documented):
     server = documented.server
     key = server.create_key(name="once in five seconds", limit="1/5s")
     client = connect(documented, api_key=key["secret"], max_retries=2)
@@ -124,7 +124,7 @@ def test_without_retries_a_lost_connection_is_a_connection_error(connect, gatewa
         ask(connect(gateway), messages)
 
 
-def test_a_gateway_that_says_nothing_is_a_timeout(connect, documented):
+def test_a_silent_gateway_causes_a_timeout(connect, documented):
     messages = breaking(documented, before_headers=True, effect="stall")
     with pytest.raises(openai.APITimeoutError):
         ask(connect(documented, timeout=3), messages)

@@ -1,4 +1,4 @@
-"""What the gateway's review says of the SDK as it comes: in ordinary use, nothing."""
+"""The gateway's review of the SDK with its defaults: ordinary use has no findings."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": 
 
 @pytest.fixture
 def client(documented):
-    """In the SDK's default configuration."""
+    """The SDK with its default configuration."""
     with openai.OpenAI(base_url=documented.base_url, api_key=documented.api_key) as client:
         yield client
 
@@ -101,14 +101,14 @@ def failures_that_stay_asked_about_twice(client, gateway):
         failures_that_stay_asked_about_twice,
     ],
 )
-def test_the_sdk_is_clean(documented, client, scenario):
+def test_the_sdk_gets_no_finding(documented, client, scenario):
     scenario(client, documented)
     review = documented.review()
     assert review["ok"], review["message"]
     assert review["judged"] >= 1
 
 
-def test_the_asynchronous_client_is_clean_beside_the_synchronous_one(documented, client):
+def test_the_asynchronous_client_gets_no_finding_next_to_the_synchronous_one(documented, client):
     plain_answers(client, documented)
 
     async def main():
@@ -122,7 +122,7 @@ def test_the_asynchronous_client_is_clean_beside_the_synchronous_one(documented,
     assert review["judged"] == 14
 
 
-def test_a_client_that_comes_back_at_once_is_not(documented):
+def test_a_client_that_retries_at_once_gets_a_finding(documented):
     request = urllib.request.Request(
         f"{documented.base_url}/chat/completions",
         data=json.dumps({"model": MODEL, "messages": failing(documented, 429, times=9, retry_after="60s")}).encode(),

@@ -1,4 +1,4 @@
-"""Streamed answers: what the chunks join to, and that they come one by one."""
+"""Streamed replies: the joined chunks, and their arrival one by one."""
 
 import openai
 import pytest
@@ -43,7 +43,7 @@ def test_without_include_usage_no_chunk_has_usage(client):
     assert all(chunk.usage is None for chunk in stream(client, "capital of France"))
 
 
-def test_usage_comes_when_asked_for(client, profile):
+def test_usage_comes_on_request(client, profile):
     chunks = stream(client, "capital of France", stream_options={"include_usage": True})
     plain = client.chat.completions.create(model=MODEL, messages=user("capital of France"))
     assert [chunk.usage for chunk in chunks if chunk.usage] == [plain.usage]
@@ -55,7 +55,7 @@ def test_usage_comes_when_asked_for(client, profile):
         assert chunks[-2].choices[0].finish_reason == "stop"
 
 
-def test_two_candidates_come_interleaved(client):
+def test_two_candidates_are_interleaved(client):
     chunks = stream(client, "many words", n=2)
     answer = 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.'
     assert joined(chunks, 0) == joined(chunks, 1) == answer
@@ -64,7 +64,7 @@ def test_two_candidates_come_interleaved(client):
     assert order == [0, 1] * (len(order) // 2)
 
 
-def test_two_candidates_end_for_reasons_of_their_own(client):
+def test_two_candidates_have_different_finish_reasons(client):
     chunks = stream(client, "two endings", n=2)
     assert (joined(chunks, 0), finish_reasons(chunks, 0)) == ("yes", ["stop"])
     assert (joined(chunks, 1), finish_reasons(chunks, 1)) == ("no", ["length"])
@@ -83,7 +83,7 @@ def test_thinking_comes_before_the_answer(client):
     assert kinds == sorted(kinds, reverse=True)
 
 
-def test_thinking_is_switched_on_by_the_request(unscripted):
+def test_the_request_switches_thinking_on(unscripted):
     chunks = stream(unscripted, "Hi", extra_body={"enable_thinking": True})
     plain = (
         unscripted.chat.completions.create(model=MODEL, messages=user("Hi"), extra_body={"enable_thinking": True})
@@ -116,7 +116,7 @@ def test_other_line_ends_are_understood(client, dialect):
     assert joined(stream(client, dialect)) == "one two three"
 
 
-def test_a_stream_without_done_ends_all_the_same(client):
+def test_a_stream_without_done_still_ends(client):
     chunks = stream(client, "no DONE")
     assert joined(chunks) == "one two three"
     assert finish_reasons(chunks) == ["stop"]
@@ -130,7 +130,7 @@ def test_the_stream_helper_builds_the_completion(client):
     assert completion.choices[0].finish_reason == "stop"
 
 
-def test_the_first_words_arrive_while_the_rest_is_held_back(client, gateway):
+def test_the_first_words_arrive_while_the_rest_is_held(client, gateway):
     messages = breaking(gateway, after_tokens=2, effect="stall")
     with client.chat.completions.create(model=MODEL, messages=messages, stream=True) as chunks:
         words = []
@@ -145,13 +145,13 @@ def test_the_first_words_arrive_while_the_rest_is_held_back(client, gateway):
     assert exchange["sent"]["tokens"] == 2
 
 
-def test_a_failed_stream_request_is_an_exception_and_no_stream(connect, gateway):
+def test_a_failed_stream_request_raises_an_exception(connect, gateway):
     client = connect(gateway, api_key="sk-unknown")
     with pytest.raises(openai.AuthenticationError):
         client.chat.completions.create(model=MODEL, messages=user("Hi"), stream=True)
 
 
-def test_closing_a_stream_at_once_tells_the_gateway(client, gateway):
+def test_closing_a_stream_at_once_is_visible_to_the_gateway(client, gateway):
     messages = breaking(gateway, after_events=1, effect="stall")
     response = client.chat.completions.create(model=MODEL, messages=messages, stream=True)
     response.close()

@@ -1,4 +1,4 @@
-"""Structured output: the SDK's parse helper on what the gateway makes up from a schema."""
+"""Structured output: the SDK's parse helper with replies that the gateway generates from a schema."""
 
 import json
 from enum import Enum
@@ -73,7 +73,7 @@ def test_two_candidates_are_two_instances(unscripted):
     assert [type(choice.message.parsed) for choice in completion.choices] == [Forecast, Forecast]
 
 
-def test_an_instance_cut_short_is_reported_as_such(unscripted):
+def test_a_truncated_instance_is_reported_as_truncated(unscripted):
     with pytest.raises(openai.LengthFinishReasonError):
         unscripted.chat.completions.parse(
             model=MODEL, messages=user("The forecast?"), response_format=Forecast, max_tokens=1
@@ -97,7 +97,7 @@ def test_json_object_gives_a_json_object(unscripted):
     assert isinstance(json.loads(answer.choices[0].message.content), dict)
 
 
-def test_a_schema_that_cannot_be_promised_is_a_bad_request(unscripted, unscripted_gateway):
+def test_an_unsupported_schema_is_a_bad_request(unscripted, unscripted_gateway):
     with pytest.raises(openai.BadRequestError) as caught:
         unscripted.chat.completions.create(
             model=MODEL,

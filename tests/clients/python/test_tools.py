@@ -1,4 +1,4 @@
-"""Tool calls: plain, streamed, several at once, forced, and the whole loop."""
+"""Tool calls: plain, streamed, parallel, forced, and in a whole loop."""
 
 import json
 
@@ -26,7 +26,7 @@ def ask(client, text, **parameters):
 
 
 def streamed_calls(chunks, choice_index=0):
-    """What a client makes of tool deltas: id and name from the first fragment, arguments joined."""
+    """A client's view of tool deltas: id and name from the first fragment, joined arguments."""
     calls = {}
     for chunk in chunks:
         for choice in chunk.choices:
@@ -60,7 +60,7 @@ def test_a_tool_call_is_streamed_in_fragments(client):
     assert [c.finish_reason for chunk in chunks for c in chunk.choices if c.finish_reason] == ["tool_calls"]
 
 
-def test_two_tools_are_called_at_once(client):
+def test_two_tools_are_called_in_parallel(client):
     calls = ask(client, "weather and time").choices[0].message.tool_calls
     assert [call.function.name for call in calls] == ["get_weather", "get_time"]
     assert json.loads(calls[1].function.arguments) == {"zone": "Europe/Paris"}
@@ -89,7 +89,7 @@ def test_the_result_of_a_tool_gets_an_answer(client):
     assert answer.choices[0].message.content == "It is 21 degrees in Paris at noon."
 
 
-def test_the_whole_loop_passes_a_gateway_that_takes_only_what_openai_documents(connect, strict_openai):
+def test_the_whole_loop_works_with_a_gateway_that_accepts_only_what_openai_documents(connect, strict_openai):
     client = connect(strict_openai)
     allowed = {"mode": "required", "tools": [{"type": "function", "function": {"name": "get_time"}}]}
     choice = {"type": "allowed_tools", "allowed_tools": allowed}
@@ -118,13 +118,13 @@ def test_required_forces_a_call_that_fits_the_tool(unscripted):
             assert set(arguments) <= {"zone"}
 
 
-def test_a_named_tool_is_the_one_that_is_called(unscripted):
+def test_a_named_tool_is_called(unscripted):
     named = {"type": "function", "function": {"name": "get_time"}}
     calls = ask(unscripted, "Hi", tool_choice=named).choices[0].message.tool_calls
     assert {call.function.name for call in calls} == {"get_time"}
 
 
-def test_without_parallel_calls_there_is_at_most_one(unscripted):
+def test_without_parallel_calls_there_is_at_most_one_call(unscripted):
     choice = ask(unscripted, "Hi", tool_choice="required", parallel_tool_calls=False).choices[0]
     assert len(choice.message.tool_calls) == 1
 

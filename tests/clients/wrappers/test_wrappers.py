@@ -1,5 +1,6 @@
-"""Wrappers around the openai SDK under `mock-gateway run`: one that retries by itself, and does not wait, is found; the
-same without that is clean. tests/clients/run.sh runs it, by the Python that has the wrappers."""
+"""Wrappers around the openai SDK under `mock-gateway run`: a wrapper that retries by itself without waiting gets a
+finding; the same wrapper without its own retries gets none. tests/clients/run.sh runs these tests with the wrappers'
+Python."""
 
 import json
 import os
@@ -9,7 +10,7 @@ import sys
 
 import pytest
 
-# None of them is to reach for the network beyond the gateway.
+# Keeps the wrappers from using the network beyond the gateway.
 ALONE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LANGSMITH_TRACING": "false", "DO_NOT_TRACK": "1"}
 
 LITELLM = """
@@ -24,7 +25,7 @@ from langchain_openai import ChatOpenAI
 print(ChatOpenAI(model="mock-model", %s.invoke("Hi").content)
 """
 
-# Neither waits an hour: LiteLLM waits for a minute at most, and LangChain reads no header.
+# Neither waits an hour: LiteLLM waits at most a minute, and LangChain ignores the header.
 WRONG = {
     "litellm": LITELLM % "num_retries=2",
     "langchain": LANGCHAIN % "max_retries=0).with_retry(stop_after_attempt=3, wait_exponential_jitter=False)",
@@ -38,7 +39,7 @@ RIGHT = {
 
 @pytest.fixture
 def judge(tmp_path):
-    """Runs the code as the client of a gateway that refuses it once. Gives the exit code and what was said."""
+    """Runs the code as a client of a gateway that refuses it once. Returns the exit code and the output."""
     script = tmp_path / "limited.json"
 
     def run(code, retry_after, *flags):
@@ -53,7 +54,7 @@ def judge(tmp_path):
 
 
 @pytest.mark.parametrize("wrapper", WRONG)
-def test_one_that_does_not_wait_is_found(judge, wrapper):
+def test_a_wrapper_that_does_not_wait_gets_a_finding(judge, wrapper):
     code, said = judge(WRONG[wrapper], "3600s", "--fail-on", "warning")
     assert code == 1, said
     assert re.search(r"\nreview: asked_again_early \(exchange 2 after 1\): asked the same again after [\d.]+ s, as a "
@@ -61,7 +62,7 @@ def test_one_that_does_not_wait_is_found(judge, wrapper):
     assert "mock-gateway: failed: 1 finding, 2 requests judged" in said
 
 
-def test_what_may_be_meant_fails_no_run_unless_it_is_asked_for(judge):
+def test_a_finding_that_may_be_intended_fails_a_run_only_on_request(judge):
     code, said = judge(WRONG["langchain"], "3600s")
     assert code == 0, said
     assert "asked_again_early" in said
@@ -69,7 +70,7 @@ def test_what_may_be_meant_fails_no_run_unless_it_is_asked_for(judge):
 
 
 @pytest.mark.parametrize("wrapper", RIGHT)
-def test_one_that_waits_is_clean(judge, wrapper):
+def test_a_wrapper_that_waits_gets_no_finding(judge, wrapper):
     code, said = judge(RIGHT[wrapper], "1s", "--fail-on", "warning")
     assert code == 0, said
     assert "\nreview: clean: 2 exchanges judged\n" in said

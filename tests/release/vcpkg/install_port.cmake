@@ -1,10 +1,11 @@
-# Installs a port as vcpkg does, without vcpkg: the functions that a portfile calls, as far as they change folders.
+# Installs a port as vcpkg does, without vcpkg: defines the functions that a portfile calls, as far as they change
+# folders.
 #
 #   cmake -DPORT_FOLDER=… -DDOWNLOADS=… -DWORK=… -DINSTALLED=… -P install_port.cmake
 #
-# DOWNLOADS has the archive, under its name. INSTALLED has what the port depends on, and gets the port. The builds in WORK
-# are those of a triplet whose libraries are dynamic, since that is what a static library must bear. What vcpkg refuses is
-# refused here: unknown words, sums that differ, options that the project does not know.
+# DOWNLOADS contains the archive under its name. INSTALLED contains the port's dependencies, and gets the port. The
+# builds in WORK use a triplet with dynamic libraries, since a static library must support that. This script rejects
+# what vcpkg rejects: unknown words, wrong checksums, options that the project does not know.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -75,7 +76,7 @@ function(vcpkg_cmake_configure)
       set(prefix "${CURRENT_PACKAGES_DIR}/debug")
       set(options ${arg_OPTIONS_DEBUG})
     endif()
-    # What is installed comes from one folder, and nothing is fetched. Whether the compiler optimises does not matter here.
+    # Installed packages come from one folder, and nothing is fetched. Compiler optimization does not matter here.
     run("${CMAKE_COMMAND}" -G Ninja -S "${arg_SOURCE_PATH}" -B "${CURRENT_BUILDTREES_DIR}/${build}"
       -DCMAKE_BUILD_TYPE=${type} -DCMAKE_INSTALL_PREFIX=${prefix} -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=${shared}
       -DCMAKE_PREFIX_PATH=${CURRENT_INSTALLED_DIR} -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF
@@ -96,8 +97,8 @@ function(vcpkg_cmake_install)
   endforeach()
 endfunction()
 
-# The package's files go to share/NAME, one folder less deep than lib/cmake/NAME; of the debug build's only those remain
-# that say where its libraries are.
+# Moves the package's files to share/NAME, one folder level less than lib/cmake/NAME; of the debug build, only the files
+# with its libraries' locations remain.
 function(vcpkg_cmake_config_fixup)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE_NAME;CONFIG_PATH" "")
   refuse_others()

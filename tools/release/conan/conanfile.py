@@ -1,7 +1,7 @@
-"""What Conan makes of the library, and what its users link: conan create tools/release/conan --build=missing
+"""The Conan 2 recipe of the library: conan create tools/release/conan --build=missing
 
-Conan 2 runs it in a checkout, or in mock-gateway-cpp-VERSION of a release. The targets are those of the library's own
-CMake package. With header_only=True nothing is compiled, and there is no more than mock_gateway::header_only.
+Conan runs it in a checkout, or in mock-gateway-cpp-VERSION of a release. The targets are those of the library's own
+CMake package. With header_only=True nothing is compiled, and mock_gateway::header_only is the only target.
 """
 
 import re
@@ -39,7 +39,7 @@ class MockGatewayConan(ConanFile):
             self.package_type = "header-library"
 
     def requirements(self):
-        # Up to 0.18 cpp-httplib counts on select(), which ends at 1,024 descriptors, unless each of its users says otherwise.
+        # Up to 0.18 cpp-httplib uses select() by default, which is limited to 1,024 descriptors.
         self.requires("cpp-httplib/[>=0.19 <1]", transitive_headers=True)
         self.requires("nlohmann_json/[>=3.11 <4]", transitive_headers=True)
 
@@ -61,7 +61,7 @@ class MockGatewayConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["MOCK_GATEWAY_BUILD_TESTS"] = False
         toolchain.cache_variables["MOCK_GATEWAY_BUILD_EXAMPLES"] = "OFF"
-        # What Conan does not provide is an error.
+        # A dependency that Conan does not provide is an error.
         toolchain.cache_variables["FETCHCONTENT_FULLY_DISCONNECTED"] = True
         toolchain.generate()
         CMakeDeps(self).generate()

@@ -11,20 +11,20 @@ import (
 
 func init() { programOfModule = Program }
 
-// Program gives the file of the program that this module carries for the platform; empty where it carries none. The
-// first call of a version writes it into the user's folder of caches.
+// Program returns the path of this module's program for the platform, or "" if the module has none. The first call of a
+// version writes the program to the user's cache folder.
 func Program() (string, error) {
 	if len(embedded) == 0 {
 		return "", nil
 	}
 	folder, err := os.UserCacheDir()
-	if err != nil { // there is no home
+	if err != nil { // there is no home directory
 		folder = os.TempDir()
 	}
 	folder = filepath.Join(folder, fmt.Sprintf("mock-gateway-%d", os.Getuid()))
 	sum := sha256.Sum256(embedded)
 	path := filepath.Join(folder, "mock-gateway-"+hex.EncodeToString(sum[:8]))
-	// What is there may be another's: only the same bytes are run.
+	// An existing file may be someone else's: it is used only if its bytes are the same.
 	if there, err := os.ReadFile(path); err == nil && sha256.Sum256(there) == sum {
 		return path, nil
 	}
@@ -34,12 +34,12 @@ func Program() (string, error) {
 	return path, nil
 }
 
-// write puts the program there at once, so that nobody runs half of it.
+// write creates the program atomically, so that no process runs half of it.
 func write(folder, path string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	// A process that is started meanwhile would have the file open for writing, and nobody could run it.
+	// A process started meanwhile would inherit the file open for writing, and running it would fail.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	file, err := os.CreateTemp(folder, "new-")

@@ -1,5 +1,5 @@
-# How Homebrew installs the program: the file of a release for the platform, and the licenses of what is compiled in.
-# tools/release/packages.sh writes the version, the address and the sums.
+# The Homebrew formula of the program: installs the release's file for the platform, and the licenses of compiled-in
+# libraries. tools/release/packages.sh fills in the version, the address and the checksums.
 class MockGateway < Formula
   desc "Test double of an OpenAI-compatible model gateway"
   homepage "@HOME_URL@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the program of this package's platform, and ends as it does.
+// Runs the program of this package's platform, and exits with its status.
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -18,7 +18,7 @@ child.on('error', (error) => {
   console.error(`mock-gateway: cannot run ${program}: ${error.message}`);
   process.exit(2);
 });
-// A terminal sends Ctrl-C to both; the program decides when they end.
+// A terminal sends Ctrl-C to both processes; the program decides when they end.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,4 +1,4 @@
-"""Gives a wheel the tag of the platform that its program is for, in MOCK_GATEWAY_PLATFORM; any Python 3 will do."""
+"""Gives a wheel the platform tag of its program, from MOCK_GATEWAY_PLATFORM. Any Python 3 can install it."""
 
 import os
 

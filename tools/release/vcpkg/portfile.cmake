@@ -1,5 +1,5 @@
-# How vcpkg builds the port: the library's own installation, from an archive of a release.
-# tools/release/packages.sh writes the archive's address and its sum.
+# The vcpkg port of the library: builds and installs an archive of a release. tools/release/packages.sh fills in the
+# archive's address and checksum.
 
 vcpkg_download_distfile(ARCHIVE
   URLS "@HOME_URL@/mock-gateway-cpp-${VERSION}.tar.gz"

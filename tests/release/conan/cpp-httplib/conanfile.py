@@ -1,4 +1,4 @@
-"""cpp-httplib under the names of Conan Center, for where that cannot be reached: HTTPLIB_FOLDER has its httplib.h."""
+"""cpp-httplib under its Conan Center name, if Conan Center cannot be reached: HTTPLIB_FOLDER contains its httplib.h."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""nlohmann/json under the names of Conan Center, for where that cannot be reached: NLOHMANN_FOLDER has nlohmann/."""
+"""nlohmann/json under its Conan Center name, if Conan Center cannot be reached: NLOHMANN_FOLDER contains nlohmann/."""
 
 import os
 import re

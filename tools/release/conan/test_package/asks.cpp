@@ -1,4 +1,4 @@
-// Whether a package can be used: a client asks a gateway, and prints what it was told.
+// Tests that a package works: a client sends a request to a gateway and prints the response.
 #include <httplib.h>
 
 #include <iostream>

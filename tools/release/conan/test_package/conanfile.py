@@ -1,4 +1,4 @@
-"""Which target of the package `conan create` tries: a program that links it asks a gateway."""
+"""Chooses the targets that `conan create` tests: a program that links the target sends a request to a gateway."""
 
 import os
 
@@ -18,7 +18,7 @@ class MockGatewayTestPackage(ConanFile):
         cmake_layout(self)
 
     def build(self):
-        # Where there is a compiled library, nobody waits for a second compilation of all of it.
+        # If there is a compiled library, the test does not compile all of it a second time.
         header_only = self.dependencies[self.tested_reference_str].options.header_only
         cmake = CMake(self)
         cmake.configure(variables={"LINKED": "header_only" if header_only else "mock_gateway"})

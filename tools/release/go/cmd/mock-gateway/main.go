@@ -1,4 +1,4 @@
-// Command mock-gateway is the program that the module carries: go run MODULE/cmd/mock-gateway serve
+// Command mock-gateway runs the program that the module contains: go run MODULE/cmd/mock-gateway serve
 package main
 
 import (
