@@ -5809,6 +5809,47 @@ std::string what_happened(const Fault& fault);
 }  // namespace faults
 }}}  // namespace mock_gateway::detail
 
+// ---- model/failure_rows.hpp -----------------------------------------------------------------------------------------
+
+// The ready-made failures: their names, statuses, codes and messages.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// A failure that has a function in C++ and a name in scripts.
+struct FailureRow {
+  const char* name;
+  int status;
+  const char* code;
+  const char* message;
+
+  Failure make() const { return Failure(status, code, message); }
+};
+
+inline constexpr FailureRow failure_rows[] = {
+    {"bad_request", 400, "bad_request", "bad request"},
+    {"unauthorized", 401, "unauthorized", "unauthorized"},
+    {"forbidden", 403, "unauthorized", "unauthorized"},
+    {"not_found", 404, "not_found", "The requested resource does not exist."},
+    {"request_timeout", 408, "request_timeout", "The request took too long to arrive. Try again."},
+    {"conflict", 409, "conflict", "The request conflicts with another one. Try again."},
+    {"rate_limited", 429, "rate_limit_exceeded",
+     "The rate limit is exceeded. Try again after the time in Retry-After."},
+    {"server_error", 500, "internal_error", "The server failed to process the request. Try again later."},
+    {"bad_gateway", 502, "bad_gateway", "The server got no valid answer from upstream. Try again later."},
+    {"service_unavailable", 503, "service_unavailable", "The service is unavailable. Try again later."},
+    {"gateway_timeout", 504, "gateway_timeout", "The server got no answer from upstream in time. Try again later."},
+    {"overloaded", 529, "overloaded", "The service is overloaded. Try again later."},
+};
+
+/// The ready-made failure of a status; for another status, one with the code `forced_failure`.
+inline Failure failure_with_status(int status) {
+  for (const FailureRow& row : failure_rows)
+    if (row.status == status) return row.make();
+  return Failure(status, "forced_failure", "this failure was forced");
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
 
 // What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
@@ -11668,8 +11709,6 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// The failure of an object that has "failure" and setters of it beside other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// The named failure of this status; for any other status, one with the code `forced_failure`.
-Failure failure_with_status(int status);
 /// The keys that read_failure looks at.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
@@ -14360,39 +14399,17 @@ MOCK_GATEWAY_INLINE Failure failure(int status, std::string code, std::string me
 }
 
 MOCK_GATEWAY_INLINE Failure bad_request(std::string message) { return Failure(400, "bad_request", std::move(message)); }
-
-MOCK_GATEWAY_INLINE Failure unauthorized() { return Failure(401, "unauthorized", "unauthorized"); }
-
-MOCK_GATEWAY_INLINE Failure forbidden() { return Failure(403, "unauthorized", "unauthorized"); }
-
-MOCK_GATEWAY_INLINE Failure not_found() { return Failure(404, "not_found", "The requested resource does not exist."); }
-
-MOCK_GATEWAY_INLINE Failure request_timeout() { return Failure(408, "request_timeout", "The request took too long to arrive. Try again."); }
-
-MOCK_GATEWAY_INLINE Failure conflict() { return Failure(409, "conflict", "The request conflicts with another one. Try again."); }
-
-MOCK_GATEWAY_INLINE Failure rate_limited(Duration retry_after) {
-  return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again after the time in Retry-After.")
-      .retry_after(retry_after);
-}
-
-MOCK_GATEWAY_INLINE Failure server_error() {
-  return Failure(500, "internal_error", "The server failed to process the request. Try again later.");
-}
-
-MOCK_GATEWAY_INLINE Failure bad_gateway() {
-  return Failure(502, "bad_gateway", "The server got no valid answer from upstream. Try again later.");
-}
-
-MOCK_GATEWAY_INLINE Failure service_unavailable() {
-  return Failure(503, "service_unavailable", "The service is unavailable. Try again later.");
-}
-
-MOCK_GATEWAY_INLINE Failure gateway_timeout() {
-  return Failure(504, "gateway_timeout", "The server got no answer from upstream in time. Try again later.");
-}
-
-MOCK_GATEWAY_INLINE Failure overloaded() { return Failure(529, "overloaded", "The service is overloaded. Try again later."); }
+MOCK_GATEWAY_INLINE Failure unauthorized() { return detail::failure_with_status(401); }
+MOCK_GATEWAY_INLINE Failure forbidden() { return detail::failure_with_status(403); }
+MOCK_GATEWAY_INLINE Failure not_found() { return detail::failure_with_status(404); }
+MOCK_GATEWAY_INLINE Failure request_timeout() { return detail::failure_with_status(408); }
+MOCK_GATEWAY_INLINE Failure conflict() { return detail::failure_with_status(409); }
+MOCK_GATEWAY_INLINE Failure rate_limited(Duration retry_after) { return detail::failure_with_status(429).retry_after(retry_after); }
+MOCK_GATEWAY_INLINE Failure server_error() { return detail::failure_with_status(500); }
+MOCK_GATEWAY_INLINE Failure bad_gateway() { return detail::failure_with_status(502); }
+MOCK_GATEWAY_INLINE Failure service_unavailable() { return detail::failure_with_status(503); }
+MOCK_GATEWAY_INLINE Failure gateway_timeout() { return detail::failure_with_status(504); }
+MOCK_GATEWAY_INLINE Failure overloaded() { return detail::failure_with_status(529); }
 
 }}  // namespace mock_gateway
 
@@ -36127,41 +36144,21 @@ inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, s
 
 MOCK_GATEWAY_INLINE const ScriptTable& failure_setters() { return setter_table; }
 
-inline constexpr ScriptRow failure_rows[] = {
+inline constexpr ScriptRow failure_key_rows[] = {
     {"status", &whole, "from 200 to 599", nullptr, true, R"("minimum":200,"maximum":599)"},
     {"code", &text, "`error.code`", nullptr, true},
     {"message", &text, "`error.message`", nullptr, true},
 };
-inline constexpr ScriptTable failure_table{"failure", failure_rows, std::size(failure_rows)};
+inline constexpr ScriptTable failure_table{"failure", failure_key_rows, std::size(failure_key_rows)};
 
-struct NamedFailure {
-  const char* name;
-  Failure failure;
-};
-
-MOCK_GATEWAY_INLINE std::vector<NamedFailure> named_failures() {
-  return {{"bad_request", bad_request()},
-          {"unauthorized", unauthorized()},
-          {"forbidden", forbidden()},
-          {"not_found", not_found()},
-          {"request_timeout", request_timeout()},
-          {"conflict", conflict()},
-          {"rate_limited", rate_limited()},
-          {"server_error", server_error()},
-          {"bad_gateway", bad_gateway()},
-          {"service_unavailable", service_unavailable()},
-          {"gateway_timeout", gateway_timeout()},
-          {"overloaded", overloaded()}};
-}
-
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& all) {
+template <class Row, std::size_t count>
+std::vector<std::string> names_of(const Row (&rows)[count]) {
   std::vector<std::string> names;
-  for (const Named& one : all) names.emplace_back(one.name);
+  for (const Row& row : rows) names.emplace_back(row.name);
   return names;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> failure_names() { return names_of(named_failures()); }
+MOCK_GATEWAY_INLINE std::vector<std::string> failure_names() { return names_of(failure_rows); }
 
 MOCK_GATEWAY_INLINE ScriptType failure() {
   return {"name, status, or object",
@@ -36171,8 +36168,7 @@ MOCK_GATEWAY_INLINE ScriptType failure() {
 
 MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    const std::vector<NamedFailure> named = named_failures();
-    return named[script_values::one_of(node, names_of(named))].failure;
+    return failure_rows[script_values::one_of(node, failure_names())].make();
   }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
@@ -36273,21 +36269,21 @@ inline constexpr ScriptTable connection_fault_table{
 
 struct NamedConnectionFault {
   const char* name;
-  ConnectionFault fault;
+  ConnectionFault (*make)();
 };
 
-/// Those that need no argument.
-MOCK_GATEWAY_INLINE std::vector<NamedConnectionFault> named_connection_faults() {
-  return {{"reset_on_accept", reset_on_accept()},
-          {"close_on_accept", close_on_accept()},
-          {"garbage_on_accept", garbage_on_accept()},
-          {"close_when_reused", close_when_reused()},
-          {"reset_when_reused", reset_when_reused()},
-          {"unsolicited_continue", unsolicited_continue()},
-          {"early_hints", early_hints()}};
-}
+/// Connection faults without an argument.
+inline constexpr NamedConnectionFault named_connection_faults[] = {
+    {"reset_on_accept", &reset_on_accept},
+    {"close_on_accept", &close_on_accept},
+    {"garbage_on_accept", [] { return garbage_on_accept(); }},
+    {"close_when_reused", &close_when_reused},
+    {"reset_when_reused", &reset_when_reused},
+    {"unsolicited_continue", &unsolicited_continue},
+    {"early_hints", [] { return early_hints(); }},
+};
 
-MOCK_GATEWAY_INLINE std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults()); }
+MOCK_GATEWAY_INLINE std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults); }
 
 MOCK_GATEWAY_INLINE ScriptType connection_fault() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &connection_fault_table,
@@ -36295,12 +36291,6 @@ MOCK_GATEWAY_INLINE ScriptType connection_fault() {
 }
 
 }  // namespace script_types
-
-MOCK_GATEWAY_INLINE Failure failure_with_status(int status) {
-  for (const script_types::NamedFailure& known : script_types::named_failures())
-    if (known.failure.status() == status) return known.failure;
-  return failure(status, "forced_failure", "this failure was forced");
-}
 
 MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 
@@ -36391,8 +36381,8 @@ MOCK_GATEWAY_INLINE std::pair<Trigger, Effect> read_fault(ScriptReader& reader, 
 
 MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    const std::vector<script_types::NamedConnectionFault> named = script_types::named_connection_faults();
-    return named[script_values::one_of(node, script_types::names_of(named))].fault;
+    const std::size_t index = script_values::one_of(node, script_types::connection_fault_names());
+    return script_types::named_connection_faults[index].make();
   }
   if (!node.value.is_object())
     script_reading::fail_expected(
@@ -40329,227 +40319,228 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5602    model/reply_data.hpp
 //   5670    model/request_error.hpp
 //   5683    model/fault_rows.hpp
-//   5812    model/dialect_rows.hpp
-//   5852    model/finding_kinds.hpp
-//   5929    model/reply_checks.hpp
-//   5964    model/reply_template.hpp
-//   5987    request/embedding_request.hpp
-//   6011    request/chat_parser.hpp
-//   6029    request/chat_fields.hpp
-//   6077    request/chat_reader.hpp
-//   6175    keys/secrets.hpp
-//   6222    keys/key_store.hpp
-//   6450    answer/bodies.hpp
-//   6479    answer/events.hpp
-//   6527    answer/tokens.hpp
-//   6601    answer/completion.hpp
-//   6710    answer/completion_json.hpp
-//   6745    answer/completion_events.hpp
-//   6812    answer/words.hpp
-//   6827    answer/default_reply.hpp
-//   6843    answer/schema_instance.hpp
-//   6865    answer/embeddings.hpp
-//   6882    answer/occurrences.hpp
-//   6905    answer/schema_checker.hpp
-//   7000    script/matcher_node.hpp
-//   7091    script/script.hpp
-//   7371    script/chaos_plan.hpp
-//   7417    script/chaos_rules.hpp
-//   7499    script/connection_faults.hpp
-//   7555    script/forced_failures.hpp
-//   7600    script/field_matchers.hpp
-//   7694    script/hiding.hpp
-//   7735    script/excerpts.hpp
-//   7761    script/json_comparison.hpp
-//   7788    script/matcher_leaf.hpp
-//   7819    delivery/answer_log.hpp
-//   7936    delivery/gzip.hpp
-//   7962    delivery/framing.hpp
-//   8013    delivery/outlet.hpp
-//   8065    delivery/pace_schedule.hpp
-//   8107    delivery/progress.hpp
-//   8160    delivery/waits.hpp
-//   8238    delivery/write_queue.hpp
-//   8340    delivery/delivery.hpp
-//   8621    http/exchange_observer.hpp
-//   8658    http/sockets.hpp
-//   8788    http/wakes.hpp
-//   8839    http/connection.hpp
-//   9134    http/request_reader.hpp
-//   9267    http/server.hpp
-//   9331    http/response.hpp
-//   9347    http/turned_away.hpp
-//   9399    http/workers.hpp
-//   9457    http/acceptor.hpp
-//   9505    http/compatibility.hpp
-//   9515    http/poller.hpp
-//   9554    http/reactor.hpp
-//   9667    evidence/kept_problems.hpp
-//   9737    evidence/record.hpp
-//  10006    evidence/gateway_parts.hpp
-//  10025    evidence/review_parts.hpp
-//  10091    evidence/diagnosis.hpp
-//  10163    evidence/redaction.hpp
-//  10185    evidence/gateway_problems.hpp
-//  10287    serve/asked_requests.hpp
-//  10365    serve/operations.hpp
-//  10435    serve/served_models.hpp
-//  10478    serve/gateway_state.hpp
-//  10539    serve/served_request.hpp
-//  10722    serve/runner.hpp
-//  10788    serve/connection_loop.hpp
-//  10833    serve/request_checks.hpp
-//  10856    serve/tester_code.hpp
-//  10921    gateway/catalogue_entries.hpp
-//  11225    gateway/option_values.hpp
-//  11286    gateway/sweep_run.hpp
-//  11310    document/script_reader.hpp
-//  11519    document/script_files.hpp
-//  11538    document/script_references.hpp
-//  11574    document/script_sections.hpp
-//  11705    document/script_values.hpp
-//  11840    document/loaded_document.hpp
-//  11872    core/calendar.cpp
-//  11984    core/clock.cpp
-//  12397    core/gate.cpp
-//  12608    core/implementation.cpp
-//  12620    core/json_pointer.cpp
-//  12677    core/json_reader.cpp
-//  13021    core/pattern.cpp
-//  13439    core/process.cpp
-//  13463    core/random.cpp
-//  13523    core/relief.cpp
-//  13550    core/reporter.cpp
-//  13633    core/source_location.cpp
-//  13649    core/text.cpp
-//  14005    core/wait.cpp
-//  14017    core/warning.cpp
-//  14031    model/acceptance.cpp
-//  14090    model/checks.cpp
-//  14128    model/connection_fault.cpp
-//  14230    model/failure.cpp
-//  14399    model/fault.cpp
-//  14634    model/finding.cpp
-//  14668    model/hold.cpp
-//  14690    model/http_reply.cpp
-//  14756    model/pace.cpp
-//  14955    model/profile.cpp
-//  15135    model/range.cpp
-//  15165    model/received_request.cpp
-//  15233    model/reply.cpp
-//  15644    model/reply_checks.cpp
-//  15836    model/reply_template.cpp
-//  16008    model/sent_answer.cpp
-//  16036    model/sse_dialect.cpp
-//  16182    request/chat_fields.cpp
-//  16324    request/chat_messages.cpp
-//  16533    request/chat_reader.cpp
-//  16946    request/chat_request.cpp
-//  17031    request/embedding_request.cpp
-//  17119    keys/api_key.cpp
-//  17169    keys/key_store.cpp
-//  17715    keys/keys.cpp
-//  17779    keys/secrets.cpp
-//  17986    answer/bodies.cpp
-//  18093    answer/completion.cpp
-//  18329    answer/completion_events.cpp
-//  18540    answer/completion_json.cpp
-//  18758    answer/default_reply.cpp
-//  18961    answer/embeddings.cpp
-//  19079    answer/events.cpp
-//  19098    answer/occurrences.cpp
-//  19120    answer/schema_checker.cpp
-//  19590    answer/schema_instance.cpp
-//  19970    answer/tokens.cpp
-//  20200    answer/words.cpp
-//  20261    script/chaos.cpp
-//  20402    script/chaos_rules.cpp
-//  20514    script/connection_faults.cpp
-//  20623    script/excerpts.cpp
-//  20686    script/field_matchers.cpp
-//  21099    script/forced_failures.cpp
-//  21203    script/hiding.cpp
-//  21320    script/json_comparison.cpp
-//  21406    script/matcher.cpp
-//  21661    script/matchers.cpp
-//  22017    script/scope.cpp
-//  22075    script/script.cpp
-//  22506    script/text_matchers.cpp
-//  22628    delivery/answer_log.cpp
-//  22798    delivery/delivery.cpp
-//  23263    delivery/faults_and_waits.cpp
-//  23538    delivery/framing.cpp
-//  23655    delivery/gzip.cpp
-//  23722    delivery/pace_schedule.cpp
-//  23791    delivery/progress.cpp
-//  23843    delivery/write_queue.cpp
-//  23991    http/acceptor.cpp
-//  24100    http/compatibility.cpp
-//  24210    http/connection.cpp
-//  24796    http/poller.cpp
-//  25011    http/reactor.cpp
-//  25279    http/request_reader.cpp
-//  25737    http/response.cpp
-//  25818    http/server.cpp
-//  26235    http/sockets.cpp
-//  26754    http/turned_away.cpp
-//  26844    http/wakes.cpp
-//  26898    http/workers.cpp
-//  27011    evidence/diagnosis.cpp
-//  27231    evidence/evidence_json.cpp
-//  27615    evidence/exchange.cpp
-//  27918    evidence/gateway_problems.cpp
-//  28369    evidence/journal.cpp
-//  28528    evidence/kept_problems.cpp
-//  28639    evidence/notes.cpp
-//  28740    evidence/record.cpp
-//  29199    evidence/redaction.cpp
-//  29341    evidence/redirects.cpp
-//  29452    evidence/retries.cpp
-//  29845    evidence/review.cpp
-//  30224    evidence/told_in_body.cpp
-//  30324    evidence/verification.cpp
-//  30441    serve/asked_requests.cpp
-//  30508    serve/chat_judge.cpp
-//  30829    serve/connection_loop.cpp
-//  30989    serve/cross_origin.cpp
-//  31032    serve/delivery_report.cpp
-//  31123    serve/gateway_state.cpp
-//  31159    serve/judge.cpp
-//  31387    serve/limits.cpp
-//  31486    serve/operations.cpp
-//  31709    serve/profile_headers.cpp
-//  31750    serve/reply_answer.cpp
-//  31894    serve/request_checks.cpp
-//  31969    serve/runner.cpp
-//  32233    serve/served_models.cpp
-//  32311    serve/served_request.cpp
-//  32382    gateway/catalogue.cpp
-//  32803    gateway/catalogue_chunks.cpp
-//  33102    gateway/catalogue_delivery.cpp
-//  33257    gateway/catalogue_entries.cpp
-//  33486    gateway/catalogue_failures.cpp
-//  33774    gateway/catalogue_framing.cpp
-//  33961    gateway/catalogue_tool_calls.cpp
-//  34165    gateway/chat_script.cpp
-//  34314    gateway/gateway.cpp
-//  34605    gateway/mishaps.cpp
-//  34952    gateway/options.cpp
-//  35105    gateway/sweep.cpp
-//  35528    document/scenario_files.cpp
-//  35679    document/script_document.cpp
-//  36081    document/script_faults.cpp
-//  36417    document/script_files.cpp
-//  36564    document/script_gateway.cpp
-//  36898    document/script_matchers.cpp
-//  37264    document/script_objects.cpp
-//  37430    document/script_reader.cpp
-//  37873    document/script_references.cpp
-//  38197    document/script_replies.cpp
-//  38674    document/script_schema.cpp
-//  38809    document/script_sections.cpp
-//  39390    document/script_values.cpp
-//  39805  Adapters
-//  39822    adapters/catch2.hpp
-//  39980    adapters/doctest.hpp
-//  40144    adapters/gtest.hpp
+//   5812    model/failure_rows.hpp
+//   5853    model/dialect_rows.hpp
+//   5893    model/finding_kinds.hpp
+//   5970    model/reply_checks.hpp
+//   6005    model/reply_template.hpp
+//   6028    request/embedding_request.hpp
+//   6052    request/chat_parser.hpp
+//   6070    request/chat_fields.hpp
+//   6118    request/chat_reader.hpp
+//   6216    keys/secrets.hpp
+//   6263    keys/key_store.hpp
+//   6491    answer/bodies.hpp
+//   6520    answer/events.hpp
+//   6568    answer/tokens.hpp
+//   6642    answer/completion.hpp
+//   6751    answer/completion_json.hpp
+//   6786    answer/completion_events.hpp
+//   6853    answer/words.hpp
+//   6868    answer/default_reply.hpp
+//   6884    answer/schema_instance.hpp
+//   6906    answer/embeddings.hpp
+//   6923    answer/occurrences.hpp
+//   6946    answer/schema_checker.hpp
+//   7041    script/matcher_node.hpp
+//   7132    script/script.hpp
+//   7412    script/chaos_plan.hpp
+//   7458    script/chaos_rules.hpp
+//   7540    script/connection_faults.hpp
+//   7596    script/forced_failures.hpp
+//   7641    script/field_matchers.hpp
+//   7735    script/hiding.hpp
+//   7776    script/excerpts.hpp
+//   7802    script/json_comparison.hpp
+//   7829    script/matcher_leaf.hpp
+//   7860    delivery/answer_log.hpp
+//   7977    delivery/gzip.hpp
+//   8003    delivery/framing.hpp
+//   8054    delivery/outlet.hpp
+//   8106    delivery/pace_schedule.hpp
+//   8148    delivery/progress.hpp
+//   8201    delivery/waits.hpp
+//   8279    delivery/write_queue.hpp
+//   8381    delivery/delivery.hpp
+//   8662    http/exchange_observer.hpp
+//   8699    http/sockets.hpp
+//   8829    http/wakes.hpp
+//   8880    http/connection.hpp
+//   9175    http/request_reader.hpp
+//   9308    http/server.hpp
+//   9372    http/response.hpp
+//   9388    http/turned_away.hpp
+//   9440    http/workers.hpp
+//   9498    http/acceptor.hpp
+//   9546    http/compatibility.hpp
+//   9556    http/poller.hpp
+//   9595    http/reactor.hpp
+//   9708    evidence/kept_problems.hpp
+//   9778    evidence/record.hpp
+//  10047    evidence/gateway_parts.hpp
+//  10066    evidence/review_parts.hpp
+//  10132    evidence/diagnosis.hpp
+//  10204    evidence/redaction.hpp
+//  10226    evidence/gateway_problems.hpp
+//  10328    serve/asked_requests.hpp
+//  10406    serve/operations.hpp
+//  10476    serve/served_models.hpp
+//  10519    serve/gateway_state.hpp
+//  10580    serve/served_request.hpp
+//  10763    serve/runner.hpp
+//  10829    serve/connection_loop.hpp
+//  10874    serve/request_checks.hpp
+//  10897    serve/tester_code.hpp
+//  10962    gateway/catalogue_entries.hpp
+//  11266    gateway/option_values.hpp
+//  11327    gateway/sweep_run.hpp
+//  11351    document/script_reader.hpp
+//  11560    document/script_files.hpp
+//  11579    document/script_references.hpp
+//  11615    document/script_sections.hpp
+//  11744    document/script_values.hpp
+//  11879    document/loaded_document.hpp
+//  11911    core/calendar.cpp
+//  12023    core/clock.cpp
+//  12436    core/gate.cpp
+//  12647    core/implementation.cpp
+//  12659    core/json_pointer.cpp
+//  12716    core/json_reader.cpp
+//  13060    core/pattern.cpp
+//  13478    core/process.cpp
+//  13502    core/random.cpp
+//  13562    core/relief.cpp
+//  13589    core/reporter.cpp
+//  13672    core/source_location.cpp
+//  13688    core/text.cpp
+//  14044    core/wait.cpp
+//  14056    core/warning.cpp
+//  14070    model/acceptance.cpp
+//  14129    model/checks.cpp
+//  14167    model/connection_fault.cpp
+//  14269    model/failure.cpp
+//  14416    model/fault.cpp
+//  14651    model/finding.cpp
+//  14685    model/hold.cpp
+//  14707    model/http_reply.cpp
+//  14773    model/pace.cpp
+//  14972    model/profile.cpp
+//  15152    model/range.cpp
+//  15182    model/received_request.cpp
+//  15250    model/reply.cpp
+//  15661    model/reply_checks.cpp
+//  15853    model/reply_template.cpp
+//  16025    model/sent_answer.cpp
+//  16053    model/sse_dialect.cpp
+//  16199    request/chat_fields.cpp
+//  16341    request/chat_messages.cpp
+//  16550    request/chat_reader.cpp
+//  16963    request/chat_request.cpp
+//  17048    request/embedding_request.cpp
+//  17136    keys/api_key.cpp
+//  17186    keys/key_store.cpp
+//  17732    keys/keys.cpp
+//  17796    keys/secrets.cpp
+//  18003    answer/bodies.cpp
+//  18110    answer/completion.cpp
+//  18346    answer/completion_events.cpp
+//  18557    answer/completion_json.cpp
+//  18775    answer/default_reply.cpp
+//  18978    answer/embeddings.cpp
+//  19096    answer/events.cpp
+//  19115    answer/occurrences.cpp
+//  19137    answer/schema_checker.cpp
+//  19607    answer/schema_instance.cpp
+//  19987    answer/tokens.cpp
+//  20217    answer/words.cpp
+//  20278    script/chaos.cpp
+//  20419    script/chaos_rules.cpp
+//  20531    script/connection_faults.cpp
+//  20640    script/excerpts.cpp
+//  20703    script/field_matchers.cpp
+//  21116    script/forced_failures.cpp
+//  21220    script/hiding.cpp
+//  21337    script/json_comparison.cpp
+//  21423    script/matcher.cpp
+//  21678    script/matchers.cpp
+//  22034    script/scope.cpp
+//  22092    script/script.cpp
+//  22523    script/text_matchers.cpp
+//  22645    delivery/answer_log.cpp
+//  22815    delivery/delivery.cpp
+//  23280    delivery/faults_and_waits.cpp
+//  23555    delivery/framing.cpp
+//  23672    delivery/gzip.cpp
+//  23739    delivery/pace_schedule.cpp
+//  23808    delivery/progress.cpp
+//  23860    delivery/write_queue.cpp
+//  24008    http/acceptor.cpp
+//  24117    http/compatibility.cpp
+//  24227    http/connection.cpp
+//  24813    http/poller.cpp
+//  25028    http/reactor.cpp
+//  25296    http/request_reader.cpp
+//  25754    http/response.cpp
+//  25835    http/server.cpp
+//  26252    http/sockets.cpp
+//  26771    http/turned_away.cpp
+//  26861    http/wakes.cpp
+//  26915    http/workers.cpp
+//  27028    evidence/diagnosis.cpp
+//  27248    evidence/evidence_json.cpp
+//  27632    evidence/exchange.cpp
+//  27935    evidence/gateway_problems.cpp
+//  28386    evidence/journal.cpp
+//  28545    evidence/kept_problems.cpp
+//  28656    evidence/notes.cpp
+//  28757    evidence/record.cpp
+//  29216    evidence/redaction.cpp
+//  29358    evidence/redirects.cpp
+//  29469    evidence/retries.cpp
+//  29862    evidence/review.cpp
+//  30241    evidence/told_in_body.cpp
+//  30341    evidence/verification.cpp
+//  30458    serve/asked_requests.cpp
+//  30525    serve/chat_judge.cpp
+//  30846    serve/connection_loop.cpp
+//  31006    serve/cross_origin.cpp
+//  31049    serve/delivery_report.cpp
+//  31140    serve/gateway_state.cpp
+//  31176    serve/judge.cpp
+//  31404    serve/limits.cpp
+//  31503    serve/operations.cpp
+//  31726    serve/profile_headers.cpp
+//  31767    serve/reply_answer.cpp
+//  31911    serve/request_checks.cpp
+//  31986    serve/runner.cpp
+//  32250    serve/served_models.cpp
+//  32328    serve/served_request.cpp
+//  32399    gateway/catalogue.cpp
+//  32820    gateway/catalogue_chunks.cpp
+//  33119    gateway/catalogue_delivery.cpp
+//  33274    gateway/catalogue_entries.cpp
+//  33503    gateway/catalogue_failures.cpp
+//  33791    gateway/catalogue_framing.cpp
+//  33978    gateway/catalogue_tool_calls.cpp
+//  34182    gateway/chat_script.cpp
+//  34331    gateway/gateway.cpp
+//  34622    gateway/mishaps.cpp
+//  34969    gateway/options.cpp
+//  35122    gateway/sweep.cpp
+//  35545    document/scenario_files.cpp
+//  35696    document/script_document.cpp
+//  36098    document/script_faults.cpp
+//  36407    document/script_files.cpp
+//  36554    document/script_gateway.cpp
+//  36888    document/script_matchers.cpp
+//  37254    document/script_objects.cpp
+//  37420    document/script_reader.cpp
+//  37863    document/script_references.cpp
+//  38187    document/script_replies.cpp
+//  38664    document/script_schema.cpp
+//  38799    document/script_sections.cpp
+//  39380    document/script_values.cpp
+//  39795  Adapters
+//  39812    adapters/catch2.hpp
+//  39970    adapters/doctest.hpp
+//  40134    adapters/gtest.hpp

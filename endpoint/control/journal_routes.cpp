@@ -17,13 +17,6 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-constexpr Decision::Kind decision_kinds[] = {
-    Decision::Kind::stub,           Decision::Kind::default_reply,   Decision::Kind::unmatched,
-    Decision::Kind::forced_failure, Decision::Kind::chaos,           Decision::Kind::rejected,
-    Decision::Kind::models,         Decision::Kind::embeddings,      Decision::Kind::handler,
-    Decision::Kind::preflight,      Decision::Kind::callback_failed, Decision::Kind::answer_failed,
-    Decision::Kind::malformed};
-
 /// "default_reply" for "default reply".
 std::string with_underscores(std::string word) {
   std::replace(word.begin(), word.end(), ' ', '_');
@@ -145,7 +138,8 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
   if (const auto status = request.value("status")) read_status(*status, filter);
   if (const auto wanted = request.value("decision")) {
     std::vector<std::string> known;
-    for (const Decision::Kind kind : decision_kinds) {
+    for (int number = 0; number <= static_cast<int>(Decision::Kind::malformed); ++number) {
+      const auto kind = static_cast<Decision::Kind>(number);
       known.push_back(with_underscores(to_string(kind)));
       if (known.back() == *wanted || to_string(kind) == *wanted) filter.decision = kind;
     }

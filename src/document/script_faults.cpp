@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "../core/text.hpp"
+#include "../model/failure_rows.hpp"
 #include "../model/fault_rows.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
@@ -54,41 +55,21 @@ inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, s
 
 const ScriptTable& failure_setters() { return setter_table; }
 
-inline constexpr ScriptRow failure_rows[] = {
+inline constexpr ScriptRow failure_key_rows[] = {
     {"status", &whole, "from 200 to 599", nullptr, true, R"("minimum":200,"maximum":599)"},
     {"code", &text, "`error.code`", nullptr, true},
     {"message", &text, "`error.message`", nullptr, true},
 };
-inline constexpr ScriptTable failure_table{"failure", failure_rows, std::size(failure_rows)};
+inline constexpr ScriptTable failure_table{"failure", failure_key_rows, std::size(failure_key_rows)};
 
-struct NamedFailure {
-  const char* name;
-  Failure failure;
-};
-
-std::vector<NamedFailure> named_failures() {
-  return {{"bad_request", bad_request()},
-          {"unauthorized", unauthorized()},
-          {"forbidden", forbidden()},
-          {"not_found", not_found()},
-          {"request_timeout", request_timeout()},
-          {"conflict", conflict()},
-          {"rate_limited", rate_limited()},
-          {"server_error", server_error()},
-          {"bad_gateway", bad_gateway()},
-          {"service_unavailable", service_unavailable()},
-          {"gateway_timeout", gateway_timeout()},
-          {"overloaded", overloaded()}};
-}
-
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& all) {
+template <class Row, std::size_t count>
+std::vector<std::string> names_of(const Row (&rows)[count]) {
   std::vector<std::string> names;
-  for (const Named& one : all) names.emplace_back(one.name);
+  for (const Row& row : rows) names.emplace_back(row.name);
   return names;
 }
 
-std::vector<std::string> failure_names() { return names_of(named_failures()); }
+std::vector<std::string> failure_names() { return names_of(failure_rows); }
 
 ScriptType failure() {
   return {"name, status, or object",
@@ -98,8 +79,7 @@ ScriptType failure() {
 
 Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    const std::vector<NamedFailure> named = named_failures();
-    return named[script_values::one_of(node, names_of(named))].failure;
+    return failure_rows[script_values::one_of(node, failure_names())].make();
   }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
@@ -200,21 +180,21 @@ inline constexpr ScriptTable connection_fault_table{
 
 struct NamedConnectionFault {
   const char* name;
-  ConnectionFault fault;
+  ConnectionFault (*make)();
 };
 
-/// Those that need no argument.
-std::vector<NamedConnectionFault> named_connection_faults() {
-  return {{"reset_on_accept", reset_on_accept()},
-          {"close_on_accept", close_on_accept()},
-          {"garbage_on_accept", garbage_on_accept()},
-          {"close_when_reused", close_when_reused()},
-          {"reset_when_reused", reset_when_reused()},
-          {"unsolicited_continue", unsolicited_continue()},
-          {"early_hints", early_hints()}};
-}
+/// Connection faults without an argument.
+inline constexpr NamedConnectionFault named_connection_faults[] = {
+    {"reset_on_accept", &reset_on_accept},
+    {"close_on_accept", &close_on_accept},
+    {"garbage_on_accept", [] { return garbage_on_accept(); }},
+    {"close_when_reused", &close_when_reused},
+    {"reset_when_reused", &reset_when_reused},
+    {"unsolicited_continue", &unsolicited_continue},
+    {"early_hints", [] { return early_hints(); }},
+};
 
-std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults()); }
+std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults); }
 
 ScriptType connection_fault() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &connection_fault_table,
@@ -222,12 +202,6 @@ ScriptType connection_fault() {
 }
 
 }  // namespace script_types
-
-Failure failure_with_status(int status) {
-  for (const script_types::NamedFailure& known : script_types::named_failures())
-    if (known.failure.status() == status) return known.failure;
-  return failure(status, "forced_failure", "this failure was forced");
-}
 
 bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 
@@ -318,8 +292,8 @@ std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& no
 
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    const std::vector<script_types::NamedConnectionFault> named = script_types::named_connection_faults();
-    return named[script_values::one_of(node, script_types::names_of(named))].fault;
+    const std::size_t index = script_values::one_of(node, script_types::connection_fault_names());
+    return script_types::named_connection_faults[index].make();
   }
   if (!node.value.is_object())
     script_reading::fail_expected(

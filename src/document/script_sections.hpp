@@ -119,8 +119,6 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// The failure of an object that has "failure" and setters of it beside other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// The named failure of this status; for any other status, one with the code `forced_failure`.
-Failure failure_with_status(int status);
 /// The keys that read_failure looks at.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such

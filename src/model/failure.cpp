@@ -9,6 +9,7 @@
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "checks.hpp"
+#include "failure_rows.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -139,38 +140,16 @@ Failure failure(int status, std::string code, std::string message) {
 }
 
 Failure bad_request(std::string message) { return Failure(400, "bad_request", std::move(message)); }
-
-Failure unauthorized() { return Failure(401, "unauthorized", "unauthorized"); }
-
-Failure forbidden() { return Failure(403, "unauthorized", "unauthorized"); }
-
-Failure not_found() { return Failure(404, "not_found", "The requested resource does not exist."); }
-
-Failure request_timeout() { return Failure(408, "request_timeout", "The request took too long to arrive. Try again."); }
-
-Failure conflict() { return Failure(409, "conflict", "The request conflicts with another one. Try again."); }
-
-Failure rate_limited(Duration retry_after) {
-  return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again after the time in Retry-After.")
-      .retry_after(retry_after);
-}
-
-Failure server_error() {
-  return Failure(500, "internal_error", "The server failed to process the request. Try again later.");
-}
-
-Failure bad_gateway() {
-  return Failure(502, "bad_gateway", "The server got no valid answer from upstream. Try again later.");
-}
-
-Failure service_unavailable() {
-  return Failure(503, "service_unavailable", "The service is unavailable. Try again later.");
-}
-
-Failure gateway_timeout() {
-  return Failure(504, "gateway_timeout", "The server got no answer from upstream in time. Try again later.");
-}
-
-Failure overloaded() { return Failure(529, "overloaded", "The service is overloaded. Try again later."); }
+Failure unauthorized() { return detail::failure_with_status(401); }
+Failure forbidden() { return detail::failure_with_status(403); }
+Failure not_found() { return detail::failure_with_status(404); }
+Failure request_timeout() { return detail::failure_with_status(408); }
+Failure conflict() { return detail::failure_with_status(409); }
+Failure rate_limited(Duration retry_after) { return detail::failure_with_status(429).retry_after(retry_after); }
+Failure server_error() { return detail::failure_with_status(500); }
+Failure bad_gateway() { return detail::failure_with_status(502); }
+Failure service_unavailable() { return detail::failure_with_status(503); }
+Failure gateway_timeout() { return detail::failure_with_status(504); }
+Failure overloaded() { return detail::failure_with_status(529); }
 
 }  // namespace mock_gateway

@@ -21,6 +21,7 @@
 #include "../gateway/option_values.hpp"
 #include "../http/workers.hpp"
 #include "../keys/secrets.hpp"
+#include "../model/failure_rows.hpp"
 
 namespace mock_gateway::internal {
 
