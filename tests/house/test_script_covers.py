@@ -78,7 +78,7 @@ FUNCTIONS = [
     ("fault.hpp", "model/fault.hpp", ["Trigger", "Effect"], "model/fault.cpp"),
     ("chaos.hpp", "script/chaos.hpp", ["DrawnTrigger"], "script/chaos_plan.hpp"),
     ("connection_fault.hpp", "model/connection_fault.hpp", ["ConnectionFault"], "document/script_faults.cpp"),
-    ("failure.hpp", "model/failure.hpp", ["Failure"], "document/script_faults.cpp"),
+    ("failure.hpp", "model/failure.hpp", ["Failure"], "model/failure_rows.hpp"),
     ("pace.hpp", "model/pace.hpp", ["Timing", "Rate", "Chunking"], "document/script_values.cpp"),
     ("range.hpp", "model/range.hpp", ["Range"], "document/script_values.cpp"),
     ("reply.hpp", "model/reply.hpp", ["Reply", "StreamChunk", "NothingMore"], "document/script_*.cpp"),
