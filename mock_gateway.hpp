@@ -623,13 +623,13 @@ class [[nodiscard]] StubBuilder {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A range of numbers, both ends included. A bare number means exactly that.
+/// A range of numbers, including both ends. A bare number means exactly that number.
 class Range {
  public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
+  /// Implicit, so that expect(2) and temperature_is(0.5) compile. Not NaN.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
   Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
-  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
+  /// `least` is not above `most`; neither is NaN.
   Range(double least, double most);
 
   bool contains(double value) const { return value >= least_ && value <= most_; }
@@ -643,11 +643,11 @@ class Range {
   double most_;
 };
 
-/// The numbers from `number` on.
+/// All numbers from `number` up.
 Range at_least(double number);
-/// The numbers up to `number`.
+/// All numbers up to `number`.
 Range at_most(double number);
-/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
+/// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 
@@ -863,30 +863,29 @@ Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> tes
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What might have stood in a token's place, as `top_logprobs` lists it.
+/// An alternative to a token, as listed in `top_logprobs`.
 struct TopLogprob {
-  /// UTF-8, with the space before it if it has one.
+  /// UTF-8, including a leading space if there is one.
   std::string token;
-  /// The natural logarithm of its probability: finite and at most 0, as in TokenLogprob.
+  /// The natural logarithm of its probability, finite and at most 0.
   double logprob = 0;
 };
 
-/// What `logprobs` says of one token. A bare number is one: `logprobs({-0.1, -2.5})`.
+/// The log probability of one token. A bare number converts to it: `logprobs({-0.1, -2.5})`.
 class TokenLogprob {
  public:
-  /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
-  /// made up, as many as the request's `top_logprobs` asks for.
+  /// `logprob` is the natural logarithm of the token's probability, finite and at most 0. The gateway generates the
+  /// number of alternatives that the request's `top_logprobs` asks for.
   TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
-  /// The same with these alternatives, in this order. Of them are sent as many as the request's `top_logprobs` asks
-  /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
-  /// there.
+  /// The same with these alternatives, in this order. The gateway sends the first ones, up to the request's
+  /// `top_logprobs`, and adds none. The token itself is an alternative only if listed here, as in real replies.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   TokenLogprob(const TokenLogprob&) = default;
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
-  /// The alternatives; empty when they are made up.
+  /// The alternatives; empty if generated.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -894,24 +893,24 @@ class TokenLogprob {
   std::optional<std::vector<TopLogprob>> top_;
 };
 
-/// The `usage` of a reply, written by hand. A value; each setter returns a changed copy. No number is negative, or
-/// GatewayError; whether they agree with each other is the test's business. `Reply::extra` writes odder ones.
+/// A custom `usage` of a reply. A value; each setter returns a changed copy. Numbers are not negative and need not be
+/// consistent. `Reply::extra` writes any other `usage`.
 class TokenUsage {
  public:
   TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens);
 
-  /// `total_tokens`; unless set, prompt and completion added up.
+  /// Sets `total_tokens`. Default: the sum of prompt and completion.
   [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
-  /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
-  /// and the key is left out when there are none.
+  /// Sets `completion_tokens_details.reasoning_tokens`. Default: the number counted in the reply, at most
+  /// completion_tokens; the key is omitted if that is 0.
   [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
-  /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
-  /// the profile has the key.
+  /// Sets `prompt_tokens_details.cached_tokens`, and prompt_cache_hit_tokens in the deepseek profile. Default: 0 if the
+  /// profile has the key.
   [[nodiscard]] TokenUsage cached(std::int64_t tokens) const;
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
-  /// What is set, else prompt and completion added up.
+  /// The number set, else the sum of prompt and completion.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -924,17 +923,17 @@ class TokenUsage {
   std::optional<std::int64_t> cached_;
 };
 
-/// One element of a stream written by hand; see chunks(). It is one event, whatever it holds.
+/// One element of a custom stream; see chunks(). Each is one event.
 class StreamChunk {
  public:
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
-  /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
-  /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
+  /// An event with this JSON object as its data, in compact form: `{{"choices", Json::array()}}`. Its strings are
+  /// UTF-8. json_chunk() accepts any JSON.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
-  /// An event whose data is this JSON; see json_chunk().
+  /// An event with this JSON as its data; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
@@ -945,21 +944,20 @@ class StreamChunk {
   /// See event().
   static StreamChunk of_fields(std::string lines);
 
-  /// Sends it so long after the request was complete, on the gateway's clock, whatever the pace says of a token. What
-  /// comes before it leaves before it, and what comes after it leaves no earlier. At most 30 days and not negative, or
-  /// GatewayError.
+  /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
+  /// elements leave before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
-  /// The data of an event, the lines of one without data, or all bytes of a raw one.
+  /// The data of an event, the lines of an event without data, or all bytes of a raw element.
   const std::string& bytes() const { return bytes_; }
-  /// Whether raw_bytes() made it.
+  /// Whether it comes from raw_bytes().
   bool is_raw() const { return raw_; }
   /// Whether it is an event without data.
   bool is_meta() const { return meta_; }
-  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
-  /// something, or the input of a custom tool does.
+  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal, tool arguments or
+  /// custom tool input is not empty.
   bool is_token() const { return token_; }
-  /// What at() set; empty unless set.
+  /// The time set by at(); empty unless set.
   const std::optional<Duration>& time() const { return time_; }
 
  private:
@@ -979,13 +977,12 @@ struct ReplyData;
 
 }  // namespace detail
 
-/// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy, of a
-/// temporary without copying what it holds, so that a chain of setters makes the reply once.
-/// A bare string means text. All strings are UTF-8, or GatewayError. Text obeys the request's `stop`, `max_tokens` and
-/// `n` unless `verbatim()`.
+/// The gateway's answer to one chat request, streamed or not. A value; each setter returns a changed copy, or reuses a
+/// temporary, so that a chain of setters builds the reply once. A bare string is a text reply. All strings are UTF-8.
+/// Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
 ///
-/// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
-/// raw_reply() or chunks(). Setters of what only a completion has throw GatewayError on these three.
+/// A reply is a completion, which the gateway writes in its profile's shape, or it is a failure, raw_reply() or
+/// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
 class Reply {
  public:
   Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
@@ -993,128 +990,127 @@ class Reply {
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
 
-  /// Adds reasoning, sent as reasoning_content before the content.
+  /// Adds reasoning, which is sent as reasoning_content before the content.
   [[nodiscard]] Reply thinking(std::string text) const;
-  /// Adds text; in a reply of several choices, to the last.
+  /// Adds text; in a reply with several choices, to the last one.
   [[nodiscard]] Reply text(std::string text) const;
-  /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
-  /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
+  /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` is a JSON object; `{}` is the empty one. If `id`
+  /// is empty, the gateway generates one (`call_…`).
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
-  /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
+  /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
-  /// as tool_call().
+  /// Adds a call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise as
+  /// tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
-  /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
-  /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
-  /// plain reply, or one with a single call, is the same with it.
+  /// Streams the tool calls of each choice in parallel: first the id and name of each call, then one fragment of each
+  /// call's arguments in turn until all are sent. Default: one call after the other. No effect on a plain reply or a
+  /// single call.
   [[nodiscard]] Reply interleaved() const;
-  /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
-  /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
-  /// numbers made up as without it; elements beyond the last token sent are not used.
+  /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
+  /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
+  /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
-  /// needs, the empty string included.
+  /// Sets the finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter` or any other
+  /// string, even an empty one.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
-  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
-  /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
+  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
+  /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
   [[nodiscard]] Reply finish_in_last_chunk() const;
-  /// The `model` that the reply claims, in place of the requested one.
+  /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
-  /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
-  /// sends it when the request asks for it. What is sent, and its pace, stay.
+  /// Sets the `usage` of the reply. Default: the counted tokens. A plain reply has it always, a stream if the profile
+  /// sends it when requested. Does not change the content or the pace.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
-  /// The same with all that a TokenUsage says.
+  /// The same with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
-  /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
-  // A template, so that usage({12, 5}) is a TokenUsage.
+  /// Sets the whole `usage` to any JSON: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8.
+  // A template, so that usage({12, 5}) means a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   [[nodiscard]] Reply usage(const T& json) const {
     return with_usage_json(json);
   }
-  /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
-  /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
-  /// those of extra_message. `patch` must be a JSON object, or GatewayError.
+  /// Merges fields into the body or into every chunk of a stream (RFC 7396: null removes a field, objects are merged,
+  /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
+  /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
   /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
-  /// Otherwise it does what extra() does.
+  /// Otherwise as extra().
   [[nodiscard]] Reply extra_message(const Json& patch) const;
-  /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
-  /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
-  /// chunk that the reply did not come to; a plain reply has none.
+  /// Merges fields only into chunk `number` of a stream. Counts from 1, the chunk with the role; `[DONE]` does not
+  /// count. Applied after extra(), with the same rules. verify() reports a chunk that the reply did not reach; a plain
+  /// reply has no chunks.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
-  /// Adds an element to chunks(); GatewayError for any other reply.
+  /// Adds an element to chunks(). Throws GatewayError for other replies.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
-  /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
+  /// Sends the reply as scripted, ignoring the request's stop and max_tokens.
   [[nodiscard]] Reply verbatim() const;
-  /// Puts what the request says into the places of text, refusal, thinking, arguments of tool calls, the body of a raw
-  /// reply, and the strings of extra() and extra_message():
+  /// Replaces placeholders in text, refusal, thinking, arguments of tool calls, the body of a raw reply, and the
+  /// strings of extra() and extra_message():
   ///
-  /// | place                        | what stands there                                                         |
+  /// | placeholder                  | value                                                                     |
   /// |------------------------------|---------------------------------------------------------------------------|
   /// | {{request.last_user_text}}   | the text of the last message of role user                                 |
-  /// | {{request.body./a/0}}        | what the JSON pointer leads to: a string as it is, all else as JSON       |
+  /// | {{request.body./a/0}}        | the value at a JSON pointer: a string unquoted, other values as JSON      |
   /// | {{request.header.x-id}}      | the first field of that name; keys are masked                             |
-  /// | {{count}}                    | which call of its stub it is, from 1                                      |
-  /// | {{now}}                      | the time by the gateway's clock, RFC 3339                                 |
-  /// | {{uuid}}                     | a UUID, the same for the same seed, request and count                     |
+  /// | {{count}}                    | the number of the stub's call, from 1                                     |
+  /// | {{now}}                      | the time on the gateway's clock, RFC 3339                                 |
+  /// | {{uuid}}                     | a UUID that depends on the seed, the request and the count                |
   ///
-  /// What the request does not have leaves its place empty. In arguments, and in a text that is a JSON object or list,
-  /// values are escaped; outside of quotation marks they are JSON, there `null` where nothing is. A value is put in
-  /// once: places in it stay as they are. Throws GatewayError for a `{{` that begins no place, and for a failure and
-  /// chunks; what is set afterwards is looked at when the reply is given, which is then a 500.
+  /// A value missing from the request is empty. In arguments, and in text that is a JSON object or list, values are
+  /// escaped; outside of quotation marks they are JSON, and a missing value is `null`. Placeholders inside values are
+  /// not replaced. Throws GatewayError for an unknown placeholder, for a failure and for chunks. Text set afterwards is
+  /// checked when the reply is sent; an unknown placeholder then gives a 500.
   [[nodiscard]] Reply templated() const;
-  /// Sets a response header in place of every one of that name; see Failure::header.
+  /// Sets a response header and replaces all of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
-  /// Adds a response header beside those of the same name; see Failure::add_header.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
-  /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
-  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
-  /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
+  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered:
+  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. The pace, faults and holds of the reply start after it.
+  /// Replaces earlier hints. Throws GatewayError for invalid fields, as header() does.
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
-  /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
-  /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
-  /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
+  /// Sets the time between tokens: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
+  /// deltas, as in Trigger. Replaces tokens_per_second. A reply's own pace overrides Options::pace. Throws GatewayError
+  /// for a failure and a raw reply, which are sent in one piece.
   [[nodiscard]] Reply every(Timing gap) const;
-  /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
-  /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
+  /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
+  /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
-  /// and a raw reply.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(). Throws GatewayError for
+  /// a failure and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
-  /// token at a time. GatewayError for a reply that is no completion.
+  /// Sets how the stream is cut into deltas: `chunked(by_characters())`; see Chunking. Default: Options::pace, else one
+  /// token at a time. Throws GatewayError unless the reply is a completion.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// Sets all that `pace` sets, and leaves what it does not set as it is.
+  /// Sets everything that `pace` sets and keeps the rest.
   [[nodiscard]] Reply pace(const Pace& pace) const;
-  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
-  /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
-  /// raw replies are never streamed, so they have no events, tokens or [DONE].
+  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen at
+  /// their triggers, those with the same trigger in the order set, until one ends the reply. If none ended it, verify()
+  /// reports the faults not reached. Throws GatewayError for impossible faults: failures and raw replies are never
+  /// streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
-  /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
-  /// did not come. GatewayError for a failure, and for a token of a raw reply.
+  /// Holds the reply before a token or event until the gate opens. A reply that is not streamed is held as a whole
+  /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
+  /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
-  /// raw reply, which have no events.
+  /// Sets the SSE dialect of the events. Throws GatewayError for an invalid dialect, and for a failure and a raw reply,
+  /// which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
-  /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
-  /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
-  /// are the same, and each event is an HTTP chunk either way.
+  /// Sends the head and each event in separate writes. By default, events due at the same moment (without a pace: all
+  /// of them) share writes of up to 64 KiB; see Writes. The bytes are the same, and each event is one HTTP chunk either
+  /// way.
   [[nodiscard]] Reply write_each_event() const;
-  /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
-  /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
-  /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
-  /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
-  /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
+  /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
+  /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
+  /// Linux can tell, for a client on the same machine; otherwise the write waits until the previous one has been sent
+  /// and 1 ms of real time has passed. The wait ends after 1 s per write and 5 s per reply. `bytes` is at least 1.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
-  /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
+  /// Sends all bytes in one write when the last byte is due. Bytes before a fault are sent before it.
   [[nodiscard]] Reply one_write() const;
-  /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
-  /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
-  /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
+  /// Sends the reply in two writes when the last byte is due: the first `byte` bytes, including the head, and the rest
+  /// after the client has read these; it waits as in slice_writes. A reply with no more than `byte` bytes is sent in
+  /// one write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
  private:
@@ -1125,43 +1121,41 @@ class Reply {
   detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
 
-/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
-/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
+/// The end of a sequence of replies: `reply("a", "b", then_nothing_more())`. Further requests that the stub matches are
+/// refused like unmatched ones; older stubs are not consulted. Without it, the last reply repeats.
 struct NothingMore {};
 /// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
-/// A reply that is this text.
+/// A text reply.
 Reply text(std::string text);
-/// A reply that reasons first: `thinking("…").text("…")`.
+/// A reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply that calls a tool, with no text; see Reply::tool_call.
+/// A reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see
+/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`; see
 /// Reply::malformed_tool_call.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
+/// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
+/// A refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
 Reply refusal(std::string text);
-/// A reply whose text is this JSON, in compact form.
+/// A reply whose text is this JSON in compact form.
 Reply json_text(const Json& value);
-/// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
-/// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
-/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also event() and
-/// raw_bytes().
+/// A stream with exactly these events, then `[DONE]` unless the dialect omits it. Sent with status 200 whether or not
+/// the request asks for a stream. The request does not change it and the gateway adds nothing, so the test writes ids,
+/// usage and endings. JSON is written in the dialect of sse(); see also event() and raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
+/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
 StreamChunk json_chunk(const Json& json);
-/// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
-/// They may be comments, pings, half an event or half a character. Not empty, or GatewayError: an HTTP chunk of no
-/// bytes would end the body.
+/// An element of chunks(): these bytes without `data:` around them, in one HTTP chunk and one write. They may be
+/// comments, pings, half an event or half a character. Not empty: an HTTP chunk of no bytes would end the body.
 StreamChunk raw_bytes(std::string bytes);
 
-/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line
-/// after them: `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and the
-/// dialect adds no field to them. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6).
-/// GatewayError for no line, an empty line, CR, a `data` field, and what is not UTF-8.
+/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line at
+/// the end: `event("id: 7")`, `event("event: ping\nretry: 10")`. Lines end as in the dialect, which adds no fields
+/// here. A client stores the id and the retry and dispatches no event (WHATWG HTML, 9.2.6). Throws GatewayError for no
+/// lines, an empty line, CR, a `data` field and invalid UTF-8.
 StreamChunk event(std::string lines);
 
 namespace detail {
@@ -1170,19 +1164,18 @@ Reply make_raw_reply(int status, std::string body, std::string content_type);
 
 }  // namespace detail
 
-/// A whole answer as it stands here, to plain and stream requests alike, with its status (200 to 599, or GatewayError)
-/// and no more headers than any answer has. It leaves after first_token_after(). The body is any bytes; statuses 204
-/// and 304 have none, or GatewayError.
+/// A complete answer to plain and stream requests, with this status (200 to 599) and only the headers that every answer
+/// has. It is sent after first_token_after(). The body is any bytes; for statuses 204 and 304 it is empty.
 template <class Text, std::enable_if_t<
                           std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
-/// The same with JSON, in compact form. Its strings are UTF-8, or GatewayError.
+/// The same with JSON in compact form. Its strings are UTF-8.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
-/// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
-/// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
-/// to the whole: `choices(a, b).every(20ms)`. GatewayError for a part that sets one of these, and for a part that is a
-/// failure, a raw reply or chunks.
+/// A reply with several choices: `choices(a, b).every(20ms)`. Each part gives its content, logprobs and finish_reason.
+/// Everything else belongs to the whole reply: pace, faults, holds, model, usage, extra fields, verbatim, headers,
+/// early hints, dialect, interleaved and finish_in_last_chunk. Throws GatewayError for a part that sets one of these or
+/// is a failure, a raw reply or chunks.
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others);
 
@@ -1221,25 +1214,25 @@ struct Header {
   std::string value;
 };
 
-/// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
+/// Header fields in the order and spelling sent. Names compare case-insensitively (RFC 9110, 5.1).
 class Headers {
  public:
   Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
 
-  /// Adds a field behind the others, beside those of that name.
+  /// Appends a field and keeps those of the same name.
   void add(std::string name, std::string value);
-  /// Replaces every field of that name by one.
+  /// Replaces all fields of this name by one.
   void set(std::string name, std::string value);
-  /// Removes every field of that name.
+  /// Removes all fields of this name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// The first value of that name; empty when there is none.
+  /// Returns the first value of this name; empty if there is none.
   std::optional<std::string> find(std::string_view name) const;
-  /// Every value of that name, in order.
+  /// Returns all values of this name, in order.
   std::vector<std::string> all(std::string_view name) const;
-  /// Whether a comma-separated field lists `token`, in any case: Connection, Transfer-Encoding, Expect.
+  /// Whether a comma-separated field lists `token`, in any case. For Connection, Transfer-Encoding, Expect.
   bool lists(std::string_view name, std::string_view token) const;
 
   std::size_t size() const { return fields_.size(); }
@@ -1254,23 +1247,23 @@ class Headers {
 
 }  // namespace wire
 
-/// A request as it arrived, with keys masked.
+/// A request as received, with masked keys.
 struct ReceivedRequest {
   /// The method as sent: "POST".
   std::string method;
-  /// The path, and "?" with the query if there is one, as sent, undecoded.
+  /// The path and, if present, "?" with the query, as sent and not decoded.
   std::string target;
   wire::Headers headers;
-  /// The body without its transfer coding.
+  /// The body, with its transfer coding removed.
   std::string body;
-  /// The id of the key that was presented; empty when none of the gateway's was.
+  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
   std::string key_id;
-  /// The description of that key, when the request came.
+  /// The description of that key at the time of the request.
   std::string key_description;
 
-  /// The part of the target before "?", undecoded.
+  /// The part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", undecoded; empty without one.
+  /// The part of the target after "?", not decoded; empty if there is none.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -1279,12 +1272,12 @@ struct ReceivedRequest {
 
 namespace detail {
 
-/// ReceivedRequest::path() without a copy.
+/// Returns ReceivedRequest::path() without a copy.
 inline std::string_view path_of(const ReceivedRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// wire::Headers::find() without a copy; null when there is none.
+/// Returns wire::Headers::find() without a copy; null if there is none.
 const std::string* value_of(const wire::Headers& headers, std::string_view name);
 
 }  // namespace detail
@@ -1295,48 +1288,46 @@ const std::string* value_of(const wire::Headers& headers, std::string_view name)
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An HTTP error reply: a status, the error's code, message and type, and whatever headers a test needs beside them.
-/// A value; each setter returns a changed copy. Serves as a scripted reply and as a forced failure.
+/// An HTTP error reply: status, the error's code, message and type, and optional headers. A value; each setter returns
+/// a changed copy. Used as a scripted reply and as a forced failure.
 class Failure {
  public:
-  /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
-  /// A 429 has `Retry-After: 1` until another setter replaces it.
+  /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
+  /// `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   Failure(const Failure&) = default;
   Failure& operator=(const Failure&) = default;
 
-  /// The body's `error.type`. `error` unless set.
+  /// Sets the body's `error.type`. Default: `error`.
   [[nodiscard]] Failure type(std::string type) const;
-  /// The body's `error.param`, which only the openai profile sends: the JSON path of what was wrong.
+  /// Sets the body's `error.param`, the JSON path of the error's cause. Only the openai profile sends it.
   [[nodiscard]] Failure param(std::string path) const;
-  /// Retry-After in seconds; a fraction is written out ("1.5"), which RFC 9110 does not allow and SDKs parse. Throws
-  /// GatewayError for a negative duration, as the other setters of a duration do: header("Retry-After", "-1") sends
-  /// one.
+  /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
+  /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
-  /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock. A date has whole
-  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead, and less than a second
-  /// more. Date is rounded down: against it a date may lie up to a second more ahead, 2 s for 1 s. Throws GatewayError
-  /// for a negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
+  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock. The date is rounded up to
+  /// whole seconds, so that it is at least `duration` ahead and less than a second more. The Date header is rounded
+  /// down, so the difference to it may be up to a second larger: 2 s for 1 s. For a date in the past, use
+  /// header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
-  /// Retry-After with this text as its value, whatever it says. Throws as header() does.
+  /// Sets Retry-After to this text, unchecked except as in header().
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// Sends no Retry-After, not even with a 429.
+  /// Removes Retry-After, even from a 429.
   [[nodiscard]] Failure without_retry_after() const;
-  /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
-  /// header("retry-after-ms", "-1") sends one.
+  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After. For a negative value, use
+  /// header("retry-after-ms", "-1").
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
-  /// `x-should-retry`, which OpenAI's SDKs obey whatever the status says.
+  /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header in place of every one of that name in any case, whichever setter it came from. Throws GatewayError
-  /// when the name is no token or the value holds CR, LF or NUL (RFC 9110, 5.5): a header that would split the response
-  /// is a mistake in the test.
+  /// Sets a header and replaces all headers of that name, in any case, from any setter. Throws GatewayError if the name
+  /// is not a token or the value contains CR, LF or NUL (RFC 9110, 5.5): such a header would split the response.
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header beside those of the same name, which are then sent as several lines. Throws as header() does.
+  /// Adds a header and keeps those of the same name; each is sent as a line. Throws as header() does.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
-  /// Replaces the error body, by a proxy's HTML page with its `content_type`, say.
+  /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
-  // For a message that says what to call: the conversion of JSON to a string would throw.
+  // Makes the compiler say what to call: converting JSON to a string would throw.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   Failure body(const T&) const {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
@@ -1350,12 +1341,12 @@ class Failure {
   const std::string& message() const { return message_; }
   const std::string& type() const { return type_; }
   const std::string& param() const { return param_; }
-  /// Headers to send; a Retry-After date is resolved against `now`.
+  /// Returns the headers to send; `now` is the base of a Retry-After date.
   wire::Headers headers(TimePoint now) const;
-  /// The body that body() or json_body() set in place of the error; empty unless set.
+  /// The body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
+  /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
   bool is_documented_authentication_failure() const;
 
  private:
@@ -1370,7 +1361,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure. `status` is from 200 to 599, or GatewayError. A 429 has `Retry-After: 1`; see Failure.
+/// Any failure. `status` is from 200 to 599. A 429 has `Retry-After: 1`; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -1384,8 +1375,8 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded` with Retry-After. Throws GatewayError for a negative duration; see Failure::retry_after.
-/// Failure::without_retry_after() leaves the header out.
+/// 429 `rate_limit_exceeded` with Retry-After. `retry_after` is not negative. Failure::without_retry_after() removes
+/// the header.
 Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
@@ -1395,7 +1386,7 @@ Failure bad_gateway();
 Failure service_unavailable();
 /// 504 `gateway_timeout`.
 Failure gateway_timeout();
-/// 529 `overloaded`, as some gateways send it.
+/// 529 `overloaded`, which some gateways send.
 Failure overloaded();
 
 }}  // namespace mock_gateway
@@ -1551,12 +1542,13 @@ struct Access;
 
 }  // namespace detail
 
-/// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
-/// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
-/// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
+/// A point in a reply. Events are counted from 1, including the role event; comments and pings are not events. Tokens
+/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply, even if a
+/// Chunking makes a delta more or less than a token. Faults that skip or repeat events do not change the count.
 ///
-/// A reply that is not streamed leaves in one piece: it has a head, bytes and an end, and no events or tokens. The same
-/// stub may answer both, so a point that either can reach is accepted; verify() reports a reply that did not reach it.
+/// A reply that is not streamed is sent in one piece: it has a head, bytes and an end, but no events or tokens. One
+/// stub may answer both kinds, so a trigger that fits either kind is accepted. verify() reports a reply that did not
+/// reach its trigger.
 class Trigger {
  public:
   enum class Kind {
@@ -1572,7 +1564,7 @@ class Trigger {
   };
 
   Kind kind() const { return kind_; }
-  /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
+  /// The number of events, tokens or bytes, or the event's number; 0 for kinds without a number.
   std::size_t count() const { return count_; }
   /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
@@ -1590,33 +1582,31 @@ class Trigger {
 
 /// Before the status line.
 Trigger before_headers();
-/// The head is sent, the body not begun.
+/// After the head is sent, before the body.
 Trigger after_headers();
-/// After the event of that number. `count` is at least 1, or GatewayError.
+/// After the event with this number, at least 1.
 Trigger after_events(std::size_t count);
-/// After the token of that number. `count` is at least 1, or GatewayError.
+/// After the token with this number, at least 1.
 Trigger after_tokens(std::size_t count);
-/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off.
-/// Comments, pings and a byte order mark count. An event that this cuts leaves in two HTTP chunks: one up to the cut,
-/// one from it on. `count` is at least 1, or GatewayError.
+/// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
+/// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`, which begins with `data: ` or the field that its dialect puts before
-/// it. The event is cut as by after_bytes. Both are at least 1, or GatewayError. A reply never comes to it when the
-/// event has no more bytes than that.
+/// After the first `byte` bytes of event `event`; both are at least 1. The event begins with `data: ` or with the field
+/// that its dialect puts before it. The event is cut as by after_bytes(). Never reached if the event has no more than
+/// `byte` bytes.
 Trigger inside_event(std::size_t event, std::size_t byte);
-/// After the first byte of the first character of event `event` that has several (UTF-8). The event is cut as by
-/// after_bytes. `event` is at least 1, or GatewayError. A reply never comes to it when the event has no such character.
+/// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
+/// after_bytes(). Never reached if the event has no such character.
 Trigger inside_character(std::size_t event);
-/// After every event but `[DONE]`.
+/// After every event except `[DONE]`.
 Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. Everything before it has arrived: the client's kernel has it before a FIN
-/// or RST follows.
+/// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
+  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
   Effect(const Effect& other);
   Effect& operator=(const Effect& other);
   ~Effect();
@@ -1635,16 +1625,16 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. When it is empty, the stall lasts until the gate opens; without a gate, until the client
-  /// leaves, the gateway stops or Options::stall_guard has passed.
+  /// The duration of a stall. If empty, the stall lasts until the gate opens; without a gate, until the client leaves,
+  /// the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
-  /// The bytes of garbage, or the data of an error event without a failure.
+  /// The bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
-  /// The failure whose body an error event has.
+  /// The failure of an error event.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// By how many bytes a Content-Length is wrong; 0 for the other kinds.
+  /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
   /// "reset the connection".
   std::string to_string() const;
@@ -1666,44 +1656,43 @@ class Effect {
   std::int64_t difference_ = 0;
 };
 
-/// Ends the connection with FIN, the reply unfinished. A stream ends between two HTTP chunks, without the terminating
-/// one.
+/// Closes the connection with FIN in the middle of the reply. A stream ends between two HTTP chunks, without the
+/// terminating chunk.
 Effect close_connection();
-/// Ends the connection with RST.
+/// Closes the connection with RST.
 Effect reset_connection();
-/// Ends the gateway's side with FIN, the reply unfinished, and keeps the connection until the client closes its side
-/// (Exchange::departure says so), the gateway stops or Options::stall_guard has passed.
+/// Sends FIN in the middle of the reply, then keeps the connection until the client closes its side
+/// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Ends the connection with FIN short of what HTTP announced: a plain reply short of its Content-Length, a stream
-/// inside an event short of its HTTP chunk, whose size is that of the whole event. Between two events it is
-/// close_connection(). Not before the headers.
+/// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
+/// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
+/// events it acts as close_connection(). Not allowed before the headers.
 Effect truncate();
-/// Writes these bytes in place of what would follow, not framed as part of the body, then ends the connection with FIN.
-/// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
+/// Writes these bytes in place of the rest, outside the body's framing, then closes the connection with FIN. After the
+/// headers of a stream, they are where the client expects the size of an HTTP chunk. Not empty.
 Effect garbage(std::string bytes);
-/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on during any stall, except inside an event.
+/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. During any stall
+/// the dialect's pings continue, except inside an event.
 Effect stall();
-/// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
-/// once. `duration` is positive, or GatewayError.
+/// Sends nothing for `duration` on the gateway's clock, then continues. Tokens that became due meanwhile are sent at
+/// once. `duration` is positive.
 Effect stall(Duration duration);
-/// Sends nothing until the gate lets the exchange pass, then goes on.
+/// Sends nothing until the gate lets the exchange pass, then continues.
 Effect stall(Gate gate);
-/// Sends an event with this data in place of what would follow, then `[DONE]` where the dialect has it, and terminates
-/// the body, as vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
+/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body, as
+/// vLLM does when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, as the profile writes it.
+/// The same with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
-/// Leaves out the event that would come next, `[DONE]` included; a plain reply has none.
+/// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();
-/// Sends the event that would come next twice.
+/// Sends the next event twice.
 Effect duplicate_event();
-/// Announces a Content-Length that is wrong by `difference` bytes, and never less than 0; the body and the connection
-/// stay as they are. For plain replies without a scripted Content-Length, with before_headers(). Not 0, or
-/// GatewayError.
+/// Announces a Content-Length that is wrong by `difference` bytes, but at least 0. The body and the connection do not
+/// change. Only at before_headers() of plain replies without a scripted Content-Length. Not 0.
 Effect wrong_content_length(std::int64_t difference);
 
-/// What breaks a reply, and where; see Reply::fault.
+/// An effect and the trigger at which it breaks a reply; see Reply::fault.
 struct Fault {
   Trigger trigger;
   Effect effect;
@@ -1721,7 +1710,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A place before an event or a token, where a gate can hold a reply.
+/// A place before an event or token at which a gate can hold a reply.
 class HoldPoint {
  public:
   enum class Kind { event, token };
@@ -1740,9 +1729,9 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// Before the event of that number. `number` is at least 1, or GatewayError.
+/// Before the event with this number, at least 1.
 HoldPoint before_event(std::size_t number);
-/// Before the token of that number. `number` is at least 1, or GatewayError.
+/// Before the token with this number, at least 1.
 HoldPoint before_token(std::size_t number);
 
 /// A gate and the place at which it holds a reply; see Reply::hold.
@@ -1761,35 +1750,35 @@ namespace detail {
 struct Access;
 class Random;
 
-/// Where a number comes from: always the same, drawn, or out of a list.
+/// The source of a number: fixed, random, or a list.
 struct Distribution {
   enum class Kind { fixed, uniform, normal, log_normal, recorded };
 
   Kind kind = Kind::fixed;
-  /// The number; or the least; the mean; the median.
+  /// The fixed number, the minimum, the mean or the median.
   double first = 0;
-  /// Unused; or the greatest; the deviation; that of the logarithm.
+  /// Unused, the maximum, the deviation or the deviation of the logarithm.
   double second = 0;
-  /// What a number drawn beyond them becomes.
+  /// Random numbers are clamped to this range.
   double least = 0;
   double most = 0;
   Lasting<const std::vector<double>> list = {};
 
   bool fixed() const { return kind == Kind::fixed; }
-  /// `index` counts from 0 and decides only where a list is; after its last element the list begins anew.
+  /// `index` counts from 0 and selects from a list, which repeats after its last element.
   double draw(Random& random, std::uint64_t index) const;
 };
 
-/// Throws GatewayError for a time that no pace can have; `what` names it.
+/// Throws GatewayError for a time outside the limits of a pace; `what` names it.
 double pace_nanoseconds(Duration time, const char* what);
 
 }  // namespace detail
 
-/// How long something takes: a fixed time, which any std::chrono duration converts to, or one that is drawn:
-/// uniform(), normal(), log_normal(), recorded(). No time is negative or beyond 30 days, or GatewayError.
+/// A duration, from 0 to 30 days: fixed, converted from any std::chrono duration, or random or recorded: uniform(),
+/// normal(), log_normal(), recorded().
 ///
-/// What is drawn follows from the gateway's seed, the request, and how often that request has come, never from when:
-/// the same run repeats the same times.
+/// Random times depend on the gateway's seed, the request and the number of times that request has arrived, but not on
+/// real time: the same run repeats the same times.
 class Timing {
  public:
   template <class Rep, class Period,
@@ -1804,8 +1793,8 @@ class Timing {
   detail::Distribution distribution_;  // of nanoseconds
 };
 
-/// How many tokens leave in a second: a number, or drawn anew for each token as a Timing is. No rate is below one token
-/// in 30 days or beyond one in a nanosecond, or GatewayError.
+/// A number of tokens per second: fixed, or drawn for each token as in a Timing. From one token in 30 days to one per
+/// nanosecond.
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
@@ -1817,41 +1806,41 @@ class Rate {
   detail::Distribution distribution_;  // of tokens per second
 };
 
-/// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
+/// Any time from `least` to `most`, all equally likely. `least` is not above `most`.
 Timing uniform(Duration least, Duration most);
 Rate uniform(double least, double most);
-/// The bell curve around `mean`, which is positive; `deviation` is not negative, or GatewayError. What lies below 0
-/// becomes 0, and what lies beyond twice the mean becomes that, so that the mean stays what it is.
+/// Normally distributed around `mean`, which is positive; `deviation` is not negative. Values are clamped to 0 and
+/// twice the mean, which keeps the mean.
 Timing normal(Duration mean, Duration deviation);
-/// The same for a rate, which stays between a tenth of the mean and 1.9 times the mean.
+/// The same for a rate, clamped to 0.1 and 1.9 times the mean.
 Rate normal(double mean, double deviation);
-/// Most near `median`, which is positive, and a long tail, as with networks and models. `sigma`, from 0 to 5, or
-/// GatewayError, is the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median *
-/// 1.65. What lies beyond the limits of a Timing or Rate becomes that limit.
+/// Mostly near `median`, which is positive, with a long tail, like networks and models. `sigma`, from 0 to 5, is the
+/// deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and median * 1.65.
+/// Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording, one after the other; after the last it begins anew. As `every` they are the gaps of one
-/// reply, as `first_token_after` one for each occurrence of a request. Not empty, or GatewayError.
+/// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
+/// `first_token_after` each occurrence of a request uses the next one. Not empty.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
 /// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut separately. It changes neither `usage` nor
-/// what `max_tokens` pays for, which count tokens; pace, triggers and gates count deltas. Log probabilities come with
-/// the delta in which their token ends.
+/// Reasoning, text, refusal and the arguments of each tool call are cut separately. `usage` and `max_tokens` still
+/// count tokens; pace, triggers and gates count deltas. Log probabilities are sent with the delta in which their token
+/// ends.
 class Chunking {
  public:
   enum class Kind { tokens, words, characters, bytes, pieces };
 
-  /// GatewayError when `count` is 0.
+  /// `count` is at least 1.
   Chunking(Kind kind, std::size_t count);
   /// See by_pieces().
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// How many tokens, words, characters or bytes make up a delta; 1 for pieces.
+  /// The number of tokens, words, characters or bytes in a delta; 1 for pieces.
   std::size_t count() const { return count_; }
-  /// The deltas of a Chunking of kind `pieces`. Empty for the other kinds.
+  /// The deltas of a Chunking of kind `pieces`; empty for the other kinds.
   const std::vector<std::string>& pieces() const;
 
  private:
@@ -1860,37 +1849,36 @@ class Chunking {
   detail::Lasting<const std::vector<std::string>> pieces_;
 };
 
-/// `count` tokens to a delta, at least 1, or GatewayError. By one token is how a reply is cut unless set otherwise.
+/// `count` tokens per delta, at least 1. The default is by one token.
 Chunking by_tokens(std::size_t count = 1);
-/// `count` words to a delta, whatever the gateway's tokenizer: a word has the white space before it, and each CJK
-/// ideograph, kana or hangul syllable is one; in tool arguments, a run of letters or of punctuation is.
+/// `count` words per delta, with any tokenizer. A word includes the white space before it. Each CJK ideograph, kana or
+/// hangul syllable is a word. In tool arguments, each run of letters or of punctuation is a word.
 Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points to a delta: a letter and its combining mark, or an emoji made of several, come apart, as
-/// they do behind models.
+/// `count` Unicode code points per delta. As with models, this separates a letter from its combining mark and splits
+/// composed emoji.
 Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as `count` bytes of UTF-8 hold, and at least one: JSON cannot carry half of one.
+/// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
-/// These deltas exactly. Joined they are what is scripted: of each choice in turn its reasoning, text, refusal and tool
-/// arguments, a piece belonging to one of these; a request for which they are not is answered 500, which verify()
-/// reports. What `stop` or `max_tokens` cut off is cut off the pieces too. Each is UTF-8 and not empty, or
-/// GatewayError.
+/// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
+/// text, refusal and tool arguments, where no piece spans two of these. Otherwise the request gets 500, which verify()
+/// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and how
-/// they are cut into deltas. A value; each setter returns a changed copy. What is not set is as Options::pace says,
-/// else at once and a token at a time. Deadlines are absolute, so that lateness never adds up.
+/// When the tokens of a reply leave, counted from the complete request on the gateway's clock, and how they are cut
+/// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
+/// Deadlines are absolute, so that delays do not add up.
 ///
-/// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
+/// A reply that is not streamed leaves when its last token would have left. All choices of a reply share the pace.
 class Pace {
  public:
-  /// The time from the complete request to the first token.
+  /// Sets the time from the complete request to the first token.
   [[nodiscard]] Pace first_token_after(Timing delay) const;
-  /// The time from one delta to the next, however much it holds. Replaces tokens_per_second.
+  /// Sets the time between deltas, regardless of their size. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
-  /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
-  /// token half as long. An element of chunks() is one token. Replaces every.
+  /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
+  /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
-  /// How a stream is cut into deltas.
+  /// Sets how a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
@@ -1899,7 +1887,7 @@ class Pace {
   const std::optional<Chunking>& chunking() const { return chunking_; }
   /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
-  /// This pace, with what it leaves open taken from `others`.
+  /// Returns this pace with its unset parts taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
 
  private:
@@ -1922,75 +1910,71 @@ struct DialectRow;
 }  // namespace detail
 
 /// How the events of a stream are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default
-/// is what OpenAI sends. Reply::sse throws GatewayError for a dialect that cannot be written. Elements of chunks() that
-/// raw_bytes() made are written as they are.
+/// is what OpenAI sends. Reply::sse throws GatewayError for an invalid dialect. The raw_bytes() elements of chunks()
+/// are not affected.
 class SseDialect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
+  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
   SseDialect();
   SseDialect(const SseDialect&);
   SseDialect& operator=(const SseDialect&);
   ~SseDialect();
 
-  /// What ends a line: "\n", which it is unless set, "\r\n" or "\r".
+  /// Sets the line ending: "\n" (default), "\r\n" or "\r".
   [[nodiscard]] SseDialect line_end(std::string end) const;
   const std::string& line_end() const { return line_end_; }
-  /// Whether a space follows the colon of a field. True unless set.
+  /// Sets whether a space follows the colon of a field. Default: true.
   [[nodiscard]] SseDialect space_after_colon(bool space) const;
   bool space_after_colon() const { return space_after_colon_; }
-  /// Whether `data: [DONE]` ends the stream. True unless set.
+  /// Sets whether `data: [DONE]` ends the stream. Default: true.
   [[nodiscard]] SseDialect done(bool sent) const;
   bool done() const { return done_; }
-  /// The Content-Type of the reply; empty: no such header. `text/event-stream; charset=utf-8` unless set.
+  /// Sets the Content-Type of the reply; empty: no such header. Default: `text/event-stream; charset=utf-8`.
   [[nodiscard]] SseDialect content_type(std::string type) const;
   const std::string& content_type() const { return content_type_; }
-  /// Whether the stream begins with a byte order mark (EF BB BF). False unless set.
+  /// Sets whether the stream begins with a byte order mark (EF BB BF). Default: false.
   [[nodiscard]] SseDialect byte_order_mark(bool sent) const;
   bool byte_order_mark() const { return byte_order_mark_; }
-  /// The `event:` field of each event, on the line before its data; empty, which it is unless set: none.
+  /// Sets the `event:` field of each event, on the line before its data. Default: empty, no field.
   [[nodiscard]] SseDialect event(std::string name) const;
   const std::string& event() const { return event_; }
-  /// Whether each event has an `id:` field, its number. False unless set.
+  /// Sets whether each event has an `id:` field with its number. Default: false.
   [[nodiscard]] SseDialect ids(bool sent) const;
   bool ids() const { return ids_; }
-  /// The `retry:` field of the first event, in whole milliseconds and not negative. None unless set.
+  /// Sets the `retry:` field of the first event, in whole milliseconds, not negative. Default: no field.
   [[nodiscard]] SseDialect retry(std::optional<Duration> time) const;
   const std::optional<Duration>& retry() const { return retry_; }
-  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace. False
-  /// unless set.
+  /// Sets whether JSON objects are split into three data lines: opening brace, members, closing brace. Default: false.
   [[nodiscard]] SseDialect multi_line_data(bool split) const;
   bool multi_line_data() const { return multi_line_data_; }
-  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty, which it is unless set:
-  /// none.
+  /// Sets a comment before each event, followed by a blank line: "OPENROUTER PROCESSING". Default: empty, no comment.
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
-  /// Sends a ping, while the reply waits (for its next token, at a gate, in a stall), each time this much has passed on
-  /// the gateway's clock since the request was complete. A millisecond at least; 0, which it is unless set: none. A
-  /// ping comes before a token of the same moment. On the instant clock there are pings only in waits whose end is
-  /// known: not at a gate, nor in a stall() without end.
+  /// Sets the interval of pings while the reply waits for a token, a gate or a stall, counted from the complete request
+  /// on the gateway's clock. At least 1 ms, or 0 (default) for no pings. A ping precedes a token due at the same time.
+  /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", which it is unless set,
-  /// "data:", "id: 7\n: ping".
+  /// Sets the lines of a ping, separated by "\n", without the final blank line: ": ping" (default), "data:", "id: 7\n:
+  /// ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
-  /// Whether a blank line follows the last event. A parser drops an event without one. True unless set.
+  /// Sets whether a blank line follows the last event; a parser drops an event without it. Default: true.
   [[nodiscard]] SseDialect final_blank_line(bool sent) const;
   bool final_blank_line() const { return final_blank_line_; }
-  /// The data of one more event, after `[DONE]`; empty, which it is unless set: none. Needs `done` and the final blank
-  /// line.
+  /// Sets the data of an extra event after `[DONE]`. Default: empty, no event. Needs `done` and the final blank line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
-  /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
-  /// gateway stops or Options::stall_guard has passed. False unless set.
+  /// Sets whether the body stays unterminated and the connection open after the last event, until the client leaves,
+  /// the gateway stops or Options::stall_guard has passed. Default: false.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
-  /// The trailer fields behind the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f"; empty, which it
-  /// is unless set: none. The connection is kept. An HTTP/1.0 response has no chunks, and none of these.
+  /// Sets the trailer fields after the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f". Default:
+  /// empty, none. The connection is kept. HTTP/1.0 responses have no chunks and no trailers.
   [[nodiscard]] SseDialect trailer(std::string fields) const;
   const std::string& trailer() const { return trailer_; }
-  /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
-  /// decompressed when it arrives. False unless set.
+  /// Sets whether the body is compressed with `Content-Encoding: gzip`, even if the request does not accept it. Each
+  /// event can be decompressed on arrival. Default: false.
   [[nodiscard]] SseDialect gzip(bool compressed) const;
   bool gzip() const { return gzip_; }
 
@@ -2023,10 +2007,10 @@ class SseDialect {
 
 namespace detail {
 
-/// Throws GatewayError for a dialect that cannot be written.
+/// Throws GatewayError for an invalid dialect.
 void require_dialect(const SseDialect& dialect);
-/// What a stream in this dialect has that OpenAI's has not, for reports: "lines ended with CR, [DONE] was left out";
-/// empty: nothing. Of its end only when the stream was sent `whole`.
+/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
+/// Differences at the end only count if the stream was sent `whole`.
 std::string unusual_in(const SseDialect& dialect, bool whole);
 
 }  // namespace detail
@@ -2039,26 +2023,26 @@ std::string unusual_in(const SseDialect& dialect, bool whole);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// How the bytes of a reply are divided into writes to the kernel. TCP may join writes or split them; with TCP_NODELAY,
-/// which is on, it does not wait to join them.
+/// How the bytes of a reply are divided into writes to the kernel. TCP may join or split writes; TCP_NODELAY, which is
+/// on, only prevents it from waiting to join them.
 struct Writes {
   enum class Kind {
-    /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
-    /// of raw_bytes() has a write of its own.
+    /// One write of up to 64 KiB for everything due at the same moment. Waits, pings and faults end a write. Each
+    /// raw_bytes() element has its own write.
     due_together,
-    /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
+    /// Separate writes for the head, each event, comment and ping, and the end of the body. A plain reply is sent as in
     /// due_together.
     each_event,
-    /// The writes of each_event, cut into writes of `size` bytes at most, each a read of its own.
+    /// The writes of each_event, cut into writes of at most `size` bytes, each a separate read.
     sliced,
-    /// One write for all, at the end or before a fault.
+    /// One write for everything, at the end or before a fault.
     together,
-    /// Two writes at the end or before a fault: the first `size` bytes, head included, and the rest.
+    /// Two writes at the end or before a fault: the first `size` bytes, including the head, and the rest.
     split,
   };
 
   Kind kind = Kind::due_together;
-  /// The bytes of a write of sliced, or of the first write of split; 0 for the other kinds.
+  /// The maximum size of a sliced write, or the size of the first split write; 0 for other kinds.
   std::size_t size = 0;
 };
 
@@ -2070,22 +2054,22 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
-/// Whether it is text that is sent as it stands; Json is not, though it converts to a string.
+/// Whether the body is text to send unchanged. Json is not, though it converts to a string.
 template <class T>
 inline constexpr bool is_body_text =
     std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, Json> && !std::is_same_v<T, std::nullptr_t>;
 
 }  // namespace detail
 
-/// A whole answer of an operation mounted with Gateway::on: status, headers and body as they are.
+/// A complete answer of an operation mounted with Gateway::on: status, headers and body, sent unchanged.
 class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body);  // NOLINT: implicit, so that a handler returns JSON
-  /// 200 with this text as it stands, `text/plain; charset=utf-8`.
+  /// 200 with this text unchanged, as `text/plain; charset=utf-8`.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(const Text& body) : HttpReply(200, body) {}  // NOLINT: implicit, so that a handler returns text
-  /// This status, from 200 to 599 or GatewayError, with this text as it stands: any bytes.
+  /// A status from 200 to 599 with this text unchanged; any bytes.
   // Text is a template so that a braced body is always JSON.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(int status, const Text& body, std::string content_type = "text/plain; charset=utf-8")
@@ -2094,32 +2078,32 @@ class HttpReply {
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
-  /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
+  /// Sets a response header and replaces all of that name, including those of a failure; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
-  /// Adds a response header beside those of the same name; see Failure::add_header.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
-  /// Breaks the answer as Reply::fault breaks a raw reply, or a failure: `fault(after_bytes(10), reset_connection())`.
-  /// Throws GatewayError for what cannot happen in such a one.
+  /// Breaks the answer as Reply::fault breaks a raw reply or a failure: `fault(after_bytes(10), reset_connection())`.
+  /// Throws GatewayError for a fault that cannot happen in one.
   [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
-  /// When the answer begins to leave, after the complete request, on the gateway's clock; at once unless set. See
+  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none. See
   /// Reply::first_token_after.
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
-  /// The failure's, if it is one.
+  /// The status; of a failure, the failure's.
   int status() const;
-  /// The body and its type; those of a failure are asked of failure().
+  /// The body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
-  /// The headers that were set or added here; a failure keeps its own.
+  /// The headers set or added here, without a failure's own.
   const wire::Headers& headers() const { return headers_; }
-  /// The failure that it was made of; empty for any other answer.
+  /// The failure that it was made from; empty for other answers.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// For the library. The reply whose faults and pace the answer has; null: none.
+  /// For the library: a reply with the faults and pace of this answer; null without them.
   const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
 
  private:
@@ -2130,7 +2114,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  /// What of a reply a delivery looks at.
+  /// The parts of a reply that the delivery uses.
   Reply delivered() const;
 
   int status_ = 200;
@@ -2156,8 +2140,8 @@ struct Access;
 
 }  // namespace detail
 
-/// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
-/// wrong within a reply is a Fault of that reply.
+/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
+/// a Fault of that reply.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -2172,11 +2156,11 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When a connection is struck.
+  /// When the fault occurs.
   enum class Moment {
-    /// It has just been accepted.
+    /// The connection has just been accepted.
     accepted,
-    /// It has served a request, and the first byte of the next one has arrived.
+    /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
     /// The first byte of any request has arrived.
     request,
@@ -2187,13 +2171,13 @@ class ConnectionFault {
   /// "reset on accept".
   std::string to_string() const;
 
-  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
+  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
+  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that is sent before the body has come; empty for the kinds that send none.
+  /// The failure sent before the body has arrived; empty for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2208,37 +2192,36 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
-/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
-/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
+/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
+/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
-/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
+/// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
-/// empty, or GatewayError.
+/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
+/// Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
-/// every keep-alive. The request is thrown away unread, and is no exchange.
+/// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
+/// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
+/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
-/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+/// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
-/// head can hold.
+/// Sends `103 Early Hints` with these header fields before the reply (RFC 8297).
 ConnectionFault early_hints(const wire::Headers& headers);
 /// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
-/// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
-/// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
+/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
+/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
-/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
-/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
+/// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
-/// Answers as early, then reads the body to its end, throws it away and keeps the connection for the next request
-/// (RFC 9112, 9.3). It closes after all where the body is longer than Options::max_body, and where the client said
-/// `Expect: 100-continue`: whether such a client still sends its body cannot be known (RFC 9110, 10.1.1).
+/// Answers as early, then reads and discards the whole body and keeps the connection for the next request (RFC 9112,
+/// 9.3). Closes the connection if the body is longer than Options::max_body or the client sent `Expect: 100-continue`:
+/// the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }}  // namespace mock_gateway
@@ -2546,65 +2529,65 @@ class Journal {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An answer as it was sent: all that the connection took of it, after faults and chaos. Options::keep_answers makes
-/// the journal keep it, and Exchange::answer gives it. Keys are masked in it. Times count from the moment at which the
-/// request was complete, on the gateway's clock.
+/// An answer as it was sent: everything that the connection accepted, after faults and chaos. If Options::keep_answers
+/// is on, the journal keeps it, and Exchange::answer returns it. Keys are masked. Times count from the complete
+/// request, on the gateway's clock.
 struct SentAnswer {
-  /// How it ended.
+  /// How the answer ended.
   enum class Ending {
     /// It has not ended.
     open,
-    /// It was sent to its last byte.
+    /// It was sent completely.
     whole,
-    /// The gateway closed the connection (FIN) before.
+    /// The gateway closed the connection (FIN) before the end.
     closed,
-    /// The gateway closed its side (FIN) before, and waited for the client to close the other one.
+    /// The gateway sent FIN before the end and waited for the client to close its side.
     half_closed,
-    /// The gateway reset the connection (RST) before.
+    /// The gateway reset the connection (RST) before the end.
     reset,
-    /// The client left, or did not read, or the gateway was stopped, before the rest was sent.
+    /// The client left or did not read, or the gateway stopped, before the end.
     abandoned,
   };
-  /// Bytes of the body that left together: of a stream, an event.
+  /// A part of the body that was sent together; in a stream, one event.
   struct Part {
     std::string bytes;
-    /// When the first and the last of them were handed to the connection. These differ where the client reads slowly.
+    /// When its first and last byte were passed to the connection. These differ if the client reads slowly.
     Duration at{0};
     Duration until{0};
   };
-  /// A response with a status below 200 before the answer.
+  /// An interim response (status below 200) before the answer.
   struct Interim {
     int status = 0;
     wire::Headers headers;
   };
 
   std::vector<Interim> interim;
-  /// 0: not even the head was sent.
+  /// 0 if not even the head was sent.
   int status = 0;
-  /// The header fields in order, those included that the gateway adds itself, such as Date.
+  /// The header fields in order, including those that the gateway adds, such as Date.
   wire::Headers headers;
-  /// When the head was handed to the connection.
+  /// When the head was passed to the connection.
   Duration head_at{0};
-  /// The body without its transfer coding, and without the gzip of SseDialect::gzip.
+  /// The body without its transfer coding and without the compression of SseDialect::gzip.
   std::vector<Part> parts;
-  /// The bytes of garbage(…), which are no part of the body and stand behind it.
+  /// The bytes of garbage(…), which follow the body and are not part of it.
   std::string garbage;
-  /// By how many bytes its last HTTP chunk was announced longer than it came; see truncate().
+  /// How many bytes of the announced last HTTP chunk were not sent; see truncate().
   std::size_t missing = 0;
   Ending ending = Ending::open;
-  /// When the last byte was handed over or, of an answer that is not whole, its end was decided.
+  /// When the last byte was passed to the connection or, if incomplete, when the end was decided.
   Duration ended_at{0};
-  /// It was sent event by event.
+  /// Whether it was sent event by event.
   bool is_streamed = false;
-  /// SseDialect::gzip has compressed it.
+  /// Whether SseDialect::gzip compressed it.
   bool is_compressed = false;
-  /// It had more bytes than Options::max_body, and what follows them is missing here.
+  /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// A key in it was masked, so that these are not the bytes that were sent. The body is one part then where a key lay
-  /// across several.
+  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
+  /// single part.
   bool has_masked_key = false;
 
-  /// All parts, one after the other.
+  /// Returns all parts, concatenated.
   std::string body() const;
 };
 
@@ -2793,31 +2776,31 @@ Verification called_in_order(const Stub& first, const Stubs&... others) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// How much a finding weighs.
+/// The weight of a finding.
 enum class Severity {
-  /// The gateway serves it, and its documentation does not have it. It makes no Review false and fails no test.
+  /// The gateway accepts it, but its documentation does not list it. A note fails neither a Review nor a test.
   note,
-  /// It works here, but may not elsewhere, or not for long.
+  /// It works here, but may fail with other services or later.
   warning,
-  /// It breaks what the documentation or the protocol asks of a client.
+  /// It violates the documentation or the protocol.
   error,
 };
 
 std::string to_string(Severity severity);
 std::ostream& operator<<(std::ostream& out, Severity severity);
 
-/// Something that a client did and that its author had better change.
+/// A mistake of a client that its author should fix.
 struct Finding {
-  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
+  /// `unknown_field`, `retry_after_ignored`, …; docs/verify-and-review.md lists all codes.
   std::string code;
-  /// One or two sentences that name the place and say what to change.
+  /// One or two sentences that name the place and the fix.
   std::string message;
-  /// Each code has its own.
+  /// Fixed for each code.
   Severity severity = Severity::warning;
-  /// The ids of the exchanges that prove it, the one that it is about last.
+  /// The ids of the exchanges that prove it; the one it is about is last.
   std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
-  /// only if the test did not mean it: `asked_again_early`.
+  /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
+  /// client may do what the test intends.
   bool fails_review = true;
 };
 
@@ -2826,7 +2809,7 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
 
-/// What a finding prints.
+/// The text that a finding prints.
 std::string text_of(const Finding& finding);
 
 }  // namespace detail
@@ -2962,15 +2945,15 @@ const std::vector<std::string>& finding_codes();
 
 // ---- model/operation.hpp --------------------------------------------------------------------------------------------
 
-// Names of operations for rights and failures. Which paths are served: `src/serve/operations.cpp`.
+// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
+/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
 struct Operation {
-  /// The method in capitals: "POST".
+  /// The method in upper case: "POST".
   std::string method;
-  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
+  /// The path without the query. `/v1/models` covers both the list and each model by id.
   std::string path;
 
   /// "POST /v1/chat/completions".
@@ -2984,9 +2967,9 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// POST /v1/embeddings, which the gateway serves where Options::embeddings says so.
+/// POST /v1/embeddings, served if Options::embeddings allows it.
 inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, by the method and path with which Gateway::on mounts it.
+/// Any other operation, with the method and path passed to Gateway::on.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
 }}  // namespace mock_gateway
@@ -3189,20 +3172,20 @@ class Keys {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
-/// requests may hold, where Options::acceptance does not.
-// A further profile needs a name here and a row in profile.cpp, nothing else.
+/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. Also decides what
+/// requests may hold, unless Options::acceptance is set.
+// A new profile needs a name here and a row in profile.cpp.
 enum class Profile {
-  /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
+  /// Exactly the documented fields and error keys; streamed chunks carry the minimum that SDKs need.
   documented,
   /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
-  /// field that OpenAI documents.
+  /// retry-after-ms with Retry-After. Uses Acceptance::openai() unless another is set. Fields that OpenAI documents
+  /// cause no finding.
   openai,
-  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
-  /// content null while it reasons, and empty content in the finish chunk.
+  /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
+  /// deltas of reasoning, empty content in the finish chunk.
   dashscope,
-  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
+  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null without reasoning,
   /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
 };
@@ -3210,21 +3193,21 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
+/// Returns the profile with this to_string. Throws GatewayError with the list of names if there is none.
 Profile profile_named(std::string_view name);
-/// The names of all profiles, as to_string gives them.
+/// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
 
 }}  // namespace mock_gateway
 
 // ---- model/tokenizer.hpp --------------------------------------------------------------------------------------------
 
-// The type of a tokenizer. What a token is without one: `src/answer/tokens.cpp`.
+// The type of a tokenizer. The default tokenizer: `src/answer/tokens.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
-/// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
-/// be called from several threads.
+/// Splits text into tokens. Their concatenation is the text, and no token ends inside a UTF-8 character. A token is one
+/// unit of `max_tokens` and `usage`, and one streamed delta unless a Chunking cuts differently. May be called from
+/// several threads.
 using Tokenizer = std::function<std::vector<std::string>(std::string_view text)>;
 
 }}  // namespace mock_gateway
@@ -3384,23 +3367,22 @@ class Options {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What requests may have beyond the documentation. Each is on in a default Acceptance, and off in
-/// Acceptance::strict(), unless its comment says otherwise.
+/// Request features beyond the documentation. Each is on in a default Acceptance and off in Acceptance::strict(),
+/// unless its comment says otherwise.
 enum class Extension : unsigned char {
-  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  /// `Authorization: bearer …` in any case. If off, exactly `Bearer`.
   bearer_in_any_case,
-  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
-  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
-  /// too.
+  /// Fields that the documentation does not list, such as `frequency_penalty`: a finding, unless the profile is openai
+  /// and OpenAI documents the field. Also JSON objects that repeat a key: always a finding. If off, both get 400.
   unknown_fields,
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
-  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect and
+  /// cause a note (`beyond_documentation`) instead of a warning. Off; on in openai().
   openai_fields,
-  /// Messages of role `tool`; tool calling needs them.
+  /// Messages of role `tool`, which tool calling needs.
   tool_role,
   /// Messages of role `developer`. Off; on in openai().
   developer_role,
-  /// `content: null`, or none, in an assistant message that has tool calls.
+  /// `content: null` or no `content` in an assistant message that has tool calls.
   null_content_with_tool_calls,
   /// `content` as an array of `{"type":"text"}` parts.
   text_parts,
@@ -3408,24 +3390,24 @@ enum class Extension : unsigned char {
   other_parts,
   /// `tool_calls` in assistant messages.
   tool_calls_in_messages,
-  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
+  /// `stop` as a plain string: a finding, except in the openai profile, because OpenAI documents it.
   stop_as_string,
   /// `tool_choice: "required"`.
   tool_choice_required,
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to the tools it names. Off; on in
   /// openai().
   allowed_tools,
-  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  /// `response_format` of type `json_schema` without `schema`; any JSON object satisfies it. Off; on in openai().
   json_schema_without_schema,
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// Tools of type `custom`, whose input is text instead of JSON: in `tools`, in `tool_choice` and in calls within
   /// messages. Off; on in openai().
   custom_tools,
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  /// `max_completion_tokens`, a synonym of `max_tokens`. Both together get OpenAI's 400
+  /// `invalid_parameter_combination`. If off, it is an unknown field. Off; on in openai().
   max_completion_tokens,
   /// `logprobs` and `top_logprobs`.
   logprobs,
-  /// `null` for an optional field, which then counts as absent.
+  /// `null` for an optional field, treated as absent.
   null_as_absent,
   /// `stream_options` without `stream: true`; a finding.
   stream_options_without_stream,
@@ -3433,15 +3415,15 @@ enum class Extension : unsigned char {
   model_by_id,
   /// `Content-Type: application/json` with parameters, such as charset.
   content_type_parameters,
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  /// `application/x-www-form-urlencoded` if the body parses as JSON, as `curl -d` sends it.
   json_as_form,
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  /// Any JSON body with `model` and `messages`, without further validation. Off; on in lenient().
   anything_with_model_and_messages,
 };
 
 namespace detail {
 
-/// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
+/// One switch of an Acceptance. `as_documented` accepts only what the profile's service documents.
 enum class AcceptanceSwitch : signed char { off, on, as_documented };
 inline constexpr std::size_t extension_count =
     static_cast<std::size_t>(Extension::anything_with_model_and_messages) + 1;
@@ -3449,28 +3431,26 @@ struct StrictAcceptance;
 
 }  // namespace detail
 
-/// What the gateway takes beyond the documented request, with a switch for each Extension: a default value takes what
-/// common SDKs send. A request that needs what is off gets 400 (or the 401, 404 or 415 of the rule that it breaks).
-/// Where Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the
-/// others.
+/// The request features that the gateway accepts, with a switch for each Extension. The default accepts what common
+/// SDKs send. A request that needs a feature that is off gets 400 (or the 401, 404 or 415 of the rule it breaks).
+/// Unless Options::acceptance is set, the profile decides: openai() for the openai profile, the default for the others.
 class Acceptance {
  public:
   Acceptance();
-  /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, `max_completion_tokens`, and its other fields. Under a profile whose service does not
-  /// document these, the review notes what a request has of them: `beyond_documentation`.
+  /// What OpenAI accepts: the default plus role `developer`, other content parts, allowed and custom tools, JSON
+  /// schemas without a schema, `max_completion_tokens` and OpenAI's other fields. If the profile's service does not
+  /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
-  /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
-  /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
-  /// gateway's own (`enable_thinking`, `repetition_penalty`) gets 400. A switch that is set afterwards is obeyed under
-  /// every profile.
+  /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
+  /// counts: tool calls in messages and `stop` as a string are accepted, and the gateway's own fields
+  /// (`enable_thinking`, `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
   static Acceptance strict();
-  /// Any body that is JSON with model and messages, from any content type.
+  /// Any JSON body with model and messages, of any content type.
   static Acceptance lenient();
 
-  /// The same with that switch on, or off.
+  /// Returns a copy with this extension on or off.
   [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
-  /// Whether that switch is on.
+  /// Whether this extension is on.
   bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
@@ -3482,10 +3462,10 @@ class Acceptance {
 
 namespace detail {
 
-/// The narrowest Acceptance that has an extension; the later ones have it too.
+/// The narrowest named acceptance that has an extension on. The wider ones have it too.
 enum class TakenBy : unsigned char { usual, openai, lenient };
 
-/// An extension. Its switch in scripts comes from its row too.
+/// An extension and its switch in scripts.
 struct ExtensionRow {
   Extension extension;
   /// Its key in scripts.
@@ -3540,16 +3520,15 @@ inline constexpr ExtensionRow extensions[] = {
      "any JSON with model and messages"},
 };
 
-/// What Acceptance::strict() leaves to the profile.
+/// The part of Acceptance::strict() that depends on the profile.
 struct StrictAcceptance {
-  /// The same under a profile whose service documents what `documented` takes.
+  /// Returns the acceptance under a profile whose service documents what `documented` accepts.
   static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
-  /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
-  /// documents, and no others.
+  /// Whether a request may use exactly the fields that the gateway's documentation and the profile's service list.
   static bool takes_documented_fields(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::unknown_fields);
   }
-  /// Whether null is absence for the fields for which the service documents it.
+  /// Whether null counts as absent for the fields whose null the service documents.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::null_as_absent);
   }
@@ -5487,7 +5466,7 @@ class Seldom {
 
 // ---- model/profile_traits.hpp ---------------------------------------------------------------------------------------
 
-// All that profiles can differ in; the values of the documented one.
+// The differences between profiles, with the values of the documented one as defaults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -5495,15 +5474,15 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 enum class ErrorShape {
   /// `code`, `message`, `type`.
   code_message_type,
-  /// `message`, `type`, `param`, `code`, in OpenAI's own words where a failure carries the documented ones.
+  /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
   openai,
 };
 
-/// Whether completions and chunks have the key `system_fingerprint`, and what it holds.
+/// The key `system_fingerprint` of completions and chunks.
 enum class SystemFingerprint {
   absent,
   null,
-  /// `fp_…`, one for each model.
+  /// `fp_…`, different for each model.
   made_up,
 };
 
@@ -5511,13 +5490,13 @@ enum class SystemFingerprint {
 struct RoleDelta {
   /// A choice with text.
   std::string_view text;
-  /// A choice of tool calls alone, whose plain message has null content.
+  /// A choice with only tool calls, whose plain message has null content.
   std::string_view calls;
-  /// A choice that reasons first; empty: the same as without reasoning.
+  /// A choice that begins with reasoning; empty: as without reasoning.
   std::string_view thinking;
 };
 
-/// Names in an array that outlives this.
+/// Names in an array with static lifetime.
 struct NameList {
   const std::string_view* names = nullptr;
   std::size_t count = 0;
@@ -5525,53 +5504,52 @@ struct NameList {
   bool has(std::string_view name) const;
 };
 
-/// One profile: all that makes it differ from another. The defaults are those of the documented profile. The rows stand
-/// in profile.cpp.
+/// The properties of one profile. The defaults are the documented profile's; the rows stand in profile.cpp.
 struct ProfileTraits {
   Profile profile = Profile::documented;
   std::string_view name;
 
   // Requests.
 
-  /// What requests may hold, unless Options::acceptance is set.
+  /// The request features accepted unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
-  /// What of it the service documents itself, which Acceptance::strict() takes too.
+  /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Request fields that the service documents besides. They have no effect and are no finding. One of
+  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;
-  /// Fields of the gateway's documentation that the service does not document: unknown to Acceptance::strict().
+  /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;
-  /// Fields for which the service documents null, which Acceptance::strict() takes for absent. `strict` is a tool's.
+  /// Fields whose null the service documents; Acceptance::strict() treats it as absent. `strict` is a field of tools.
   NameList nullable_fields;
-  /// A temperature outside 0 to 2 gets 400; else it is a finding.
+  /// A temperature outside 0 to 2 gets 400; otherwise it is a finding.
   bool rejects_temperature_out_of_range = false;
-  /// The service documents `stop` as a string, which is no finding then.
+  /// The service documents `stop` as a string, so it causes no finding.
   bool documents_stop_as_string = false;
-  /// `refusal`, `audio` or `function_call` may stand in for the content of an assistant's message.
+  /// `refusal`, `audio` or `function_call` may replace the content of an assistant's message.
   bool content_may_be_replaced = false;
-  /// The service documents `POST /v1/embeddings`, which is served unless Options::embeddings says otherwise.
+  /// The service documents `POST /v1/embeddings`: served by default, see Options::embeddings.
   bool documents_embeddings = false;
-  /// Content parts of images, audio and files need the members that OpenAI documents.
+  /// Content parts with images, audio and files need the members that OpenAI documents.
   bool checks_other_parts = false;
 
   // Errors and headers.
 
   ErrorShape error_shape = ErrorShape::code_message_type;
-  /// The 429 of a rate limit has `retry-after-ms` besides `Retry-After`.
+  /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
-  /// Each answer has `x-request-id` and `openai-processing-ms`; for a key with a rate limit, `x-ratelimit-*-requests`
-  /// too, and with a limit of tokens `x-ratelimit-*-tokens`.
+  /// Each answer has `x-request-id` and `openai-processing-ms`. For a key with a rate limit it also has
+  /// `x-ratelimit-*-requests`, and with a token limit `x-ratelimit-*-tokens`.
   bool request_headers = false;
 
   // Completions and chunks.
 
   SystemFingerprint system_fingerprint = SystemFingerprint::absent;
-  /// A message has the key `refusal`, and so have logprobs; else a refusal is content.
+  /// Messages and logprobs have the key `refusal`; otherwise a refusal is sent as content.
   bool refusal_key = false;
-  /// A choice or chunk has the key `logprobs` though the request asks for none.
+  /// Choices and chunks have the key `logprobs` even if the request does not ask for them.
   bool logprobs_key = false;
-  /// A message without reasoning has null `reasoning_content`, and so has a delta of content.
+  /// Messages without reasoning and deltas of content have null `reasoning_content`.
   bool null_reasoning = false;
   /// A delta of reasoning has null `content`.
   bool null_content_while_thinking = false;
@@ -5581,51 +5559,51 @@ struct ProfileTraits {
 
   // Usage.
 
-  /// `prompt_tokens_details.cached_tokens` is there without a cached token.
+  /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
-  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are there.
+  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are sent.
   bool prompt_cache_tokens = false;
-  /// Streamed usage stands on the last finish chunk; else it has a chunk of its own.
+  /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
 };
 
-/// The row of a profile. Throws GatewayError when it has none.
+/// Returns the row of a profile. Throws GatewayError if it has none.
 const ProfileTraits& traits_of(Profile profile);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- model/checks.hpp -----------------------------------------------------------------------------------------------
 
-// What the author of a test gives must be of use. What is not is a GatewayError.
+// Checks of values that the author of a test passes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+/// Throws GatewayError for a header field that RFC 9110, 5.5 forbids.
 void require_header_field(const std::string& name, const std::string& value);
-/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+/// Returns the value. Throws GatewayError if it is not UTF-8, because JSON could not carry it; `what` names the value.
 std::string require_utf8(std::string value, std::string_view what);
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+/// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-/// Throws GatewayError: a value of that type was moved from, and is used.
+/// Throws GatewayError about the use of a moved-from value of this type.
 [[noreturn]] void refuse_moved_from(const char* type);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- model/reply_data.hpp -------------------------------------------------------------------------------------------
 
-// The fields of a reply, and what they are when nothing is set.
+// The fields of a reply and their defaults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedToolCall {
   std::string name;
-  /// JSON text, unless it is malformed on purpose.
+  /// JSON text, unless deliberately malformed.
   std::string arguments;
-  std::string id = {};  // empty: made up
-  bool custom = false;  // of a custom tool: the arguments are its input, which is any text
+  std::string id = {};  // empty: generated
+  bool custom = false;  // call of a custom tool: the arguments are its input, which is any text
 };
 
-/// Fields that are merged into one chunk of a stream.
+/// Fields to merge into one chunk of a stream.
 struct ExtraChunk {
   std::size_t number;  // counted from 1
   Json patch;
@@ -5636,20 +5614,20 @@ struct ScriptedChoice {
   std::string thinking;
   std::optional<std::string> refusal;
   std::vector<ScriptedToolCall> tool_calls;
-  std::vector<TokenLogprob> logprobs;        // of the first tokens of text and refusal
-  std::optional<std::string> finish_reason;  // nothing: what follows from the content
+  std::vector<TokenLogprob> logprobs;        // for the first tokens of text and refusal
+  std::optional<std::string> finish_reason;  // empty: derived from the content
 };
 
-/// What is sent in place of a completion.
+/// A reply sent in place of a completion.
 struct RawReply {
   int status = 200;
   std::string body;
   std::string content_type;
 };
 
-/// A completion, unless `failure`, `raw` or `chunks` is set; at most one of them is.
+/// A completion, unless one of `failure`, `raw` and `chunks` is set.
 struct ReplyData {
-  /// At least one of a completion. A request's `n` beyond their number repeats them in order.
+  /// At least one in a completion. If the request's `n` is larger, they repeat in order.
   std::vector<ScriptedChoice> choices;
   std::optional<Failure> failure;
   std::optional<RawReply> raw;
@@ -5657,10 +5635,10 @@ struct ReplyData {
   std::string model;  // empty: the requested one
   bool verbatim = false;
   std::optional<TokenUsage> usage;
-  std::optional<std::string> usage_json;  // in place of usage, as it is sent
-  std::vector<Json> extra;                // merge patches of the body or each chunk, in order
-  std::vector<Json> extra_message;        // merge patches of each choice's message, in order
-  std::vector<ExtraChunk> extra_chunks;   // in order, after those
+  std::optional<std::string> usage_json;  // replaces `usage`; sent unchanged
+  std::vector<Json> extra;                // merge patches for the body or each chunk, in order
+  std::vector<Json> extra_message;        // merge patches for each choice's message, in order
+  std::vector<ExtraChunk> extra_chunks;   // in order, applied after `extra`
   bool interleaved = false;
   bool finish_in_last_chunk = false;
   std::string early_hints;  // a whole interim response; empty: none
@@ -5670,9 +5648,9 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
-  bool templated = false;  // its texts have places that the request fills
-  bool traced = false;     // all that leaves is kept
-  bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
+  bool templated = false;  // its texts have placeholders
+  bool traced = false;     // all sent bytes are kept
+  bool swept = false;      // belongs to a sweep, which itself reports faults not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
@@ -5685,7 +5663,7 @@ struct ReplyData {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a request did wrong, as the wire says it. Thrown by parsing and answering, caught by the routes.
+/// The error reply to a bad request. Thrown by parsing and answering, caught by the routes.
 struct RequestError {
   Failure failure;
 };
@@ -5694,39 +5672,39 @@ struct RequestError {
 
 // ---- model/fault_rows.hpp -------------------------------------------------------------------------------------------
 
-// What the library knows of each trigger and each effect by its name. The rows stand in `src/model/fault.cpp`; what one
-// does stands in `src/delivery/delivery.cpp`.
+// Descriptions of triggers and effects of faults: names, arguments, texts. Values: `src/model/fault.cpp`; execution:
+// `src/delivery/faults_and_waits.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a trigger takes.
+/// The argument of a trigger.
 enum class TriggerArgument {
   none,
-  /// How many, or which, from 1 on.
+  /// A count or a number, at least 1.
   count,
-  /// The number of an event, and how many of its bytes; both from 1 on.
+  /// The number of an event and a count of its bytes, both at least 1.
   event_and_byte,
 };
 
-/// Which replies have such a point.
+/// The replies that can reach a trigger.
 enum class TriggerReach { any_reply, streams };
 
-/// A trigger. Checks, texts, and the keys of scripts with their schema come from its row.
+/// A trigger, for checks, texts, and script keys with their schema.
 struct TriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function, and its key in scripts.
   const char* name;
   TriggerArgument argument;
-  /// What its number counts, as an error says: "events". Empty when it takes none.
+  /// What its number counts, for errors: "events". Empty without a number.
   const char* counted;
   TriggerReach reach;
-  /// The words of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the number before it is 1.
+  /// The text of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the preceding number is 1.
   const char* text;
-  /// Where in the reply it was met, as waits and notes say: "after token %n". Empty: the same words.
+  /// The place in the reply, for waits and notes: "after token %n". Empty: the same as `text`.
   const char* place;
-  /// Why no event can be left out, repeated or inserted there. Empty: one can.
+  /// Why no event can be skipped, repeated or inserted there. Empty: it is possible.
   const char* no_event;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
 };
 
@@ -5741,28 +5719,28 @@ enum class EffectPlace {
   next_event,
 };
 
-/// What else is to be known of an effect; several are added up.
+/// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
-  /// Scripts have its name alone, unless it has this.
+  /// Scripts use the bare name of an effect without this trait.
   static constexpr unsigned needs_argument = 1;
   /// It can last until the client leaves.
   static constexpr unsigned waits = 2;
-  /// An event of the reply may be missing in a stream that ends well.
+  /// An event may be missing from a stream that ends normally.
   static constexpr unsigned omits_event = 4;
 };
 
-/// An effect. Checks, texts, and its name in scripts come from its row.
+/// An effect, for checks, texts and scripts.
 struct EffectRow {
   Effect::Kind kind;
-  /// Its function, and its name in scripts.
+  /// The name of its function, and its name in scripts.
   const char* name;
   EffectPlace place;
   unsigned traits;
-  /// The words of Effect::to_string: %n is the number of its bytes, %d its difference, %w what ends its wait, (s) an s
-  /// unless the number before it is 1.
+  /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
+  /// unless the preceding number is 1.
   const char* text;
-  /// What happened to the exchange, as notes say, in front of the place: "was truncated".
+  /// What happened to the exchange, for notes, before the place: "was truncated".
   const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }
@@ -5773,23 +5751,23 @@ enum class EffectArgument {
   /// A positive duration.
   duration,
   gate,
-  /// Bytes, at least one; `base64` is how scripts have those that are no text.
+  /// At least one byte. `base64` is the form in scripts for bytes that are not text.
   bytes,
   base64,
   json,
   failure,
-  /// A number that is not 0.
+  /// Not 0.
   difference,
 };
 
-/// An effect with an argument. Scripts have one as an object with this key.
+/// An effect with an argument. In scripts it is an object with this key.
 struct EffectForm {
   Effect::Kind kind;
   const char* key;
   EffectArgument argument;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
-  /// What an error says behind the argument that is needed: what there is without it.
+  /// The end of the error about a wrong argument: the alternative without one.
   const char* instead = "";
 };
 
@@ -5797,14 +5775,14 @@ namespace faults {
 
 Rows<TriggerRow> trigger_rows();
 Rows<EffectRow> effect_rows();
-/// In the order in which scripts' tables have them.
+/// In the order of the documented table of script keys.
 Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
 
-/// A trigger. Throws GatewayError for a number of 0 where it takes one.
+/// Returns a trigger. Throws GatewayError if its number is 0.
 Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
-// An effect with an argument of that kind. Each throws GatewayError for one that the kind excludes.
+// Each returns an effect with this argument. Throws GatewayError if the kind does not allow the value.
 Effect effect(Effect::Kind kind);
 Effect effect(Effect::Kind kind, Duration duration);
 Effect effect(Effect::Kind kind, Gate gate);
@@ -5813,9 +5791,9 @@ Effect effect(Effect::Kind kind, const Json& data);
 Effect effect(Effect::Kind kind, const Failure& failure);
 Effect effect(Effect::Kind kind, std::int64_t difference);
 
-/// Where in the reply a trigger was met, as waits and notes say: "after token 2".
+/// The place in the reply, for waits and notes: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What happened to the exchange, as notes say: "broke off after token 2".
+/// What happened to the exchange, for notes: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
@@ -5823,12 +5801,12 @@ std::string what_happened(const Fault& fault);
 
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
 
-// What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
-// what one does stands in `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
+// Descriptions of the settings of an SSE dialect: name, member, texts. Values: `src/model/sse_dialect.cpp`; effect:
+// `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The member of a dialect that a setting is, one of these.
+/// The member of a dialect that holds a setting; exactly one is set.
 struct DialectMember {
   constexpr DialectMember(bool SseDialect::*member) : flag(member) {}
   constexpr DialectMember(std::string SseDialect::*member) : text(member) {}
@@ -5841,18 +5819,18 @@ struct DialectMember {
   std::optional<Duration> SseDialect::*optional_duration = nullptr;
 };
 
-/// A setting of a dialect. Equality, what reports say, and its key in scripts come from its row.
+/// A setting of a dialect, for comparison, reports and scripts.
 struct DialectRow {
   /// Its setter, and its key in scripts.
   const char* name;
   DialectMember member;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
-  /// What reports say of a stream that has not the default. Empty: nothing.
+  /// What reports say of a stream with a non-default value. Empty: nothing.
   const char* unusual = "";
-  /// Whether only the end of a stream shows it.
+  /// Whether the setting only affects the end of a stream.
   bool at_end = false;
-  /// Whether it is "\n", "\r\n" or "\r".
+  /// Whether the value is "\n", "\r\n" or "\r".
   bool is_line_end = false;
 
   static const DialectRow rows[];
@@ -5863,13 +5841,13 @@ struct DialectRow {
 
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
 
-// The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
+// The finding codes with their severities. Detection: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
 // `request/chat_reader.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace finding_kinds {
 
-/// What findings of one code have in common. review.hpp says what each means.
+/// The common properties of findings with one code. review.hpp explains each code.
 struct Kind {
   const char* code;
   Severity severity;
@@ -5907,7 +5885,7 @@ inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::w
 inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
 inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 
-/// In the order in which they are documented.
+/// In the order of the documentation.
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,
@@ -5940,58 +5918,58 @@ inline constexpr std::array all = {request_refused,
 
 // ---- model/reply_checks.hpp -----------------------------------------------------------------------------------------
 
-// What a reply can carry, and what can happen to it. What cannot is a GatewayError.
+// Checks of what a reply can carry and what can happen to it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
 
-/// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
+/// Throws GatewayError unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
-/// The choice that a setter adds to: the last. Throws GatewayError for a reply that has none.
+/// Returns the choice that a setter changes: the last. Throws GatewayError if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
-/// Compact JSON, or GatewayError; `what` names it.
+/// Returns compact JSON. Throws GatewayError if it is invalid; `what` names it.
 std::string json_text_of(const Json& value, const std::string& what);
-/// The arguments of a scripted call as JSON text, or GatewayError.
+/// Returns the arguments of a scripted call as JSON text. Throws GatewayError if they are invalid.
 std::string arguments_text(const std::string& name, const Json& arguments);
-/// A merge patch, or GatewayError.
+/// Returns the patch. Throws GatewayError if it is no merge patch.
 const Json& checked_patch(const Json& patch, const char* setter);
 double checked_logprob(double logprob);
 std::int64_t checked_count(std::int64_t tokens, const char* what);
 /// Throws GatewayError for a fault that can never happen.
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-/// Throws GatewayError when the reply has nothing that comes at this pace.
+/// Throws GatewayError if this pace has no effect on the reply.
 void require_paceable(const ReplyData& data, const Pace& pace);
-/// Throws GatewayError for what cannot be one of several choices.
+/// Throws GatewayError for a reply that cannot be one of several choices.
 void require_part(const ReplyData& part);
-/// Whether the data of an event would reach a client's user.
+/// Whether the data of an event has content for a client's user.
 bool says_something(const Json& event);
 
 }  // namespace reply_check
 
-/// Why the fault can never happen in such a reply; empty when it may.
+/// Returns why the fault can never happen in such a reply; empty if it can.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
 
-// Replies that quote the request: Reply::templated.
+// Replies with values of the request: Reply::templated.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What the places of a template stand for.
+/// The values for the placeholders of a template.
 struct TemplateFacts {
   std::string last_user_text;
   const Json& body;  // of the request
   const ReceivedRequest& http;
-  std::size_t call;  // of the stub, from 1
+  std::size_t call;  // number of the stub's call, from 1
   TimePoint now;
   std::uint64_t seed;
 };
 
-/// Throws GatewayError for a `{{` that begins none of the places, with what they are.
+/// Throws GatewayError for an unknown placeholder; the message lists the known ones.
 void require_template(const ReplyData& data);
-/// Puts the values in their places. Throws as require_template.
+/// Fills the placeholders. Throws as require_template does.
 void fill_template(ReplyData& data, const TemplateFacts& facts);
 
 }}}  // namespace mock_gateway::detail
@@ -14098,8 +14076,8 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
 
-// What requests may hold beyond the documentation: the switches, their defaults and names in scripts (in the header),
-// and what strict, lenient and openai are.
+// Request features beyond the documentation: switches, defaults, names in scripts (in the header); the named
+// acceptances strict, lenient and openai.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14157,7 +14135,7 @@ MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& accepta
 
 // ---- model/checks.cpp -----------------------------------------------------------------------------------------------
 
-// `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
+// Shared checks that throw `GatewayError`: header names and values, UTF-8, counts from 1.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -14195,7 +14173,7 @@ MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
 
 // ---- model/connection_fault.cpp -------------------------------------------------------------------------------------
 
-// Faults of connections: kinds, when each strikes, names; the bytes of garbage (in the header) and of early hints.
+// Faults of connections: kinds, when each occurs, names; default garbage bytes (in the header) and early hints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14297,13 +14275,13 @@ MOCK_GATEWAY_INLINE ConnectionFault reply_then_read_body(const Failure& failure)
 
 // ---- model/failure.cpp ----------------------------------------------------------------------------------------------
 
-// Ready-made failures (status, code, message, type); Retry-After and its kin; error headers and bodies by hand.
+// Ready-made failures (status, code, message, type); Retry-After and related headers; custom error headers and bodies.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace failures {
 
-/// Throws GatewayError for a negative duration; `instead` sends one.
+/// Throws GatewayError for a negative duration; `instead` tells how to send one.
 MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
@@ -14408,7 +14386,7 @@ MOCK_GATEWAY_INLINE Failure Failure::json_body(const Json& body) const {
 MOCK_GATEWAY_INLINE wire::Headers Failure::headers(TimePoint now) const {
   wire::Headers headers = headers_;
   if (retry_after_date_) {
-    // Saturated, because "in a thousand years" must not wrap around.
+    // Saturate: a date in a thousand years must not overflow.
     const Duration since_epoch = now.time_since_epoch();
     TimePoint moment = since_epoch > Duration::max() - *retry_after_date_ ? TimePoint::max() : now + *retry_after_date_;
     const Duration fraction = moment - std::chrono::floor<std::chrono::seconds>(moment);
@@ -14466,7 +14444,7 @@ MOCK_GATEWAY_INLINE Failure overloaded() { return Failure(529, "overloaded", "Th
 
 // ---- model/fault.cpp ------------------------------------------------------------------------------------------------
 
-// Triggers and effects of faults: the table of what each is called, takes and needs, and their functions.
+// Triggers and effects of faults: the tables of their names, arguments and restrictions; the functions that make them.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14549,7 +14527,7 @@ MOCK_GATEWAY_INLINE const EffectRow& row_of(Effect::Kind kind) { return effects[
 MOCK_GATEWAY_INLINE const TriggerRow& row_of(const Trigger& trigger) { return row_of(trigger.kind()); }
 MOCK_GATEWAY_INLINE const EffectRow& row_of(const Effect& effect) { return row_of(effect.kind()); }
 
-/// What stands for %n, %b, %d and %w in the words of a row.
+/// The values of %n, %b, %d and %w in the texts of a row.
 struct Values {
   std::size_t number = 0;
   std::size_t byte = 0;
@@ -14559,7 +14537,7 @@ struct Values {
 
 MOCK_GATEWAY_INLINE std::string in_words(std::string_view text, const Values& values) {
   std::string words;
-  bool one = false;  // the number before
+  bool one = false;  // whether the previous number is 1
   const auto add_number = [&](std::size_t number) {
     words += std::to_string(number);
     one = number == 1;
@@ -14603,7 +14581,7 @@ MOCK_GATEWAY_INLINE Trigger trigger(Trigger::Kind kind, std::size_t count, std::
   return Access::make<Trigger>(kind, count, byte);
 }
 
-/// Throws GatewayError: the effect needs another argument of that kind.
+/// Throws GatewayError: the effect needs a different argument of this kind.
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
   std::string message = std::string(row_of(kind).name) + " needs " + needed;
   for (const EffectForm& form : forms)
@@ -14701,7 +14679,7 @@ MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
 
 // ---- model/finding.cpp ----------------------------------------------------------------------------------------------
 
-// What a finding holds and prints; severities; whether one fails a review.
+// What a finding holds and prints; severities; whether a finding fails a review.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14735,7 +14713,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
 
 // ---- model/hold.cpp -------------------------------------------------------------------------------------------------
 
-// Places at which a gate holds a reply.
+// The places at which a gate holds a reply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14757,7 +14735,7 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
 
-// Replies of mounted operations: statuses, content types; how they are broken.
+// Replies of mounted operations: status, content type, headers, faults and pace.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14823,8 +14801,7 @@ MOCK_GATEWAY_INLINE int HttpReply::status() const { return failure_ ? failure_->
 
 // ---- model/pace.cpp -------------------------------------------------------------------------------------------------
 
-// Pace, distributions, chunking: what may be set, and limits (30 days). When a token leaves:
-// `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits (30 days). When a token leaves: `src/delivery/pace_schedule.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14832,7 +14809,7 @@ namespace pace_check {
 
 using Kind = Distribution::Kind;
 
-/// Every nanosecond below it is a double of its own.
+/// Below this, a double represents every nanosecond exactly.
 inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;
@@ -15022,8 +14999,7 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
-// Profiles (a vendor's shape of answers): names; the table of what each sends and takes; fields that only OpenAI
-// documents.
+// Profiles (a vendor's shape of answers): names; what each sends and accepts; fields that only OpenAI documents.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15036,7 +15012,7 @@ MOCK_GATEWAY_INLINE const Acceptance& nothing_besides() {
   return acceptance;
 }
 
-/// API reference of OpenAI, "Create chat completion" and "Retrieve model".
+/// Source: API reference of OpenAI, "Create chat completion" and "Retrieve model".
 MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
   static const Acceptance acceptance = Acceptance::strict()
                                            .with(Extension::tool_role)
@@ -15056,7 +15032,7 @@ MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
   return acceptance;
 }
 
-/// API reference of OpenAI, "Create chat completion".
+/// Source: API reference of OpenAI, "Create chat completion".
 inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "frequency_penalty",
                                                                    "function_call",
@@ -15080,7 +15056,7 @@ inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
 
 inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
 
-/// API reference of OpenAI: whose type there is one "or null".
+/// Source: API reference of OpenAI; fields documented as "or null".
 inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
                                                                             "frequency_penalty",
                                                                             "logit_bias",
@@ -15104,7 +15080,7 @@ inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"aud
                                                                             "top_logprobs",
                                                                             "top_p"};
 
-/// A row that differs from the documented profile in its name alone.
+/// Returns a row that has the documented profile's values under another name.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;
@@ -15202,7 +15178,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> profile_names() {
 
 // ---- model/range.cpp ------------------------------------------------------------------------------------------------
 
-// Ranges of numbers, and how they print ("at least 2").
+// Ranges of numbers and their text ("at least 2").
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), most_(most) {
@@ -15232,7 +15208,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& ran
 
 // ---- model/received_request.cpp -------------------------------------------------------------------------------------
 
-// An HTTP request as tests see it: target, header fields and how their names and lists compare.
+// An HTTP request as tests see it: target, header fields, how names and lists of header fields compare.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -15300,8 +15276,7 @@ MOCK_GATEWAY_INLINE bool wire::Headers::lists(std::string_view name, std::string
 
 // ---- model/reply.cpp ------------------------------------------------------------------------------------------------
 
-// What a test can say of a reply: its setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`; what their
-// arguments may be.
+// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15711,7 +15686,7 @@ MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string co
 
 // ---- model/reply_checks.cpp -----------------------------------------------------------------------------------------
 
-// What a reply cannot carry, which faults can never happen in it, and the texts that say so.
+// What a reply cannot carry, which faults can never happen in it, and the error texts about both.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
@@ -15743,7 +15718,7 @@ MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // what `{}` converts to
+  if (arguments.is_null()) return "{}";  // `{}` converts to null
   if (!arguments.is_object()) {
     throw GatewayError("the arguments of tool call \"" + name +
                        "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
@@ -15778,11 +15753,11 @@ MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* 
   return tokens;
 }
 
-/// Empty when the trigger may come.
+/// Why the trigger is never reached; empty if it may be.
 MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
-  // Neither is ever streamed, not even to a request that asked for a stream.
+  // Neither is ever streamed, even if the request asks for a stream.
   if (faults::row_of(trigger).reach == TriggerReach::streams) return reply + " has no events";
   if (trigger.kind() != Trigger::Kind::after_bytes) return "";
   const int status = data.failure ? data.failure->status() : data.raw->status;
@@ -15794,7 +15769,7 @@ MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, c
   return "the body has " + text::counted(body->size(), "byte");
 }
 
-/// Empty when the body may be cut short at such a trigger.
+/// Why the body can never be truncated at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
@@ -15803,7 +15778,7 @@ MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigg
   return "";
 }
 
-/// Empty when an effect in the head may come at such a trigger.
+/// Why an effect in the head can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
@@ -15813,7 +15788,7 @@ MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger
   return "";
 }
 
-/// Empty when the effect may come at such a trigger.
+/// Why the effect can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
   switch (faults::row_of(effect).place) {
@@ -15826,7 +15801,7 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, co
   return faults::row_of(trigger).no_event;
 }
 
-/// The triggers that any reply may come to: "before_headers, after_headers, after_bytes or at_end".
+/// The triggers that any reply can reach: "before_headers, after_headers, after_bytes or at_end".
 MOCK_GATEWAY_INLINE std::string triggers_of_any_reply() {
   std::string names;
   const char* last = nullptr;
@@ -15903,7 +15878,7 @@ MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& 
 
 // ---- model/reply_template.cpp ---------------------------------------------------------------------------------------
 
-// The places of a template, their values, and how each is escaped where it stands.
+// The placeholders of a template, their values, and how each value is escaped.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_templates {
@@ -15917,7 +15892,7 @@ inline constexpr std::string_view of_header = "request.header.";
                      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// What the pointer leads to; null where it leads nowhere.
+/// Returns the value at the pointer; null if there is none.
 MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -15929,7 +15904,7 @@ MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer)
   return value;
 }
 
-/// The same for the same seed, as RFC 9562, 5.4, has it.
+/// Returns a UUID (RFC 9562, 5.4) that only depends on the seed.
 MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   const std::uint64_t high = (random.next() & 0xffffffffffff0fffu) | 0x4000u;
   const std::uint64_t low = (random.next() & 0x3fffffffffffffffu) | 0x8000000000000000u;
@@ -15940,19 +15915,19 @@ MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   return text;
 }
 
-/// Finds the places of texts, and puts values there; without facts it only looks whether they are known.
+/// Finds placeholders in texts and replaces them. Without facts it only checks that they are known.
 class Filler {
  public:
   explicit Filler(const TemplateFacts* facts) : facts_(facts), random_(facts ? facts->seed : 0) {}
 
-  /// A text, or the text of a JSON object or list: there values are escaped.
+  /// Fills a text. In the text of a JSON object or list, values are escaped.
   void fill(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, is_json(text));
   }
   void fill_json_text(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, true);
   }
-  /// The strings in a value.
+  /// Fills the strings in a value.
   void fill(Json& value) {
     if (value.is_string()) {
       fill(value.get_ref<std::string&>());
@@ -15979,7 +15954,7 @@ class Filler {
     return Place{begin, end + 2, name};
   }
 
-  /// Whether it is a JSON object or list once values are in their places.
+  /// Whether the text is a JSON object or list once the placeholders are filled.
   static bool is_json(std::string_view text) {
     std::string trial;
     std::size_t at = 0;
@@ -16075,7 +16050,7 @@ MOCK_GATEWAY_INLINE void fill_template(ReplyData& data, const TemplateFacts& fac
 
 // ---- model/sent_answer.cpp ------------------------------------------------------------------------------------------
 
-// The body of an answer that was sent; the names of its endings.
+// A sent answer: its body and the names of its endings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -16103,7 +16078,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, SentAnswer::Endi
 
 // ---- model/sse_dialect.cpp ------------------------------------------------------------------------------------------
 
-// SSE dialects: switches, defaults (in the header), pings, refused combinations, notes of verify(). Bytes:
+// SSE dialects: switches, defaults (in the header), pings, invalid combinations, notes of verify(). Bytes:
 // `src/delivery/framing.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -40430,286 +40405,286 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    656    script/matcher.hpp
 //    734    script/matchers.hpp
 //    862    model/reply.hpp
-//   1208    model/received_request.hpp
-//   1294    model/failure.hpp
-//   1403    core/wait.hpp
-//   1434    core/clock.hpp
-//   1544    model/fault.hpp
-//   1714    model/hold.hpp
-//   1756    model/pace.hpp
-//   1914    model/sse_dialect.hpp
-//   2036    model/writes.hpp
-//   2067    model/http_reply.hpp
-//   2149    model/connection_fault.hpp
-//   2246    evidence/journal.hpp
-//   2545    model/sent_answer.hpp
-//   2616    script/near_miss.hpp
-//   2662    evidence/verification.hpp
-//   2792    model/finding.hpp
-//   2836    evidence/review.hpp
-//   2963    model/operation.hpp
-//   2994    keys/api_key.hpp
-//   3125    keys/keys.hpp
-//   3188    model/profile.hpp
-//   3220    model/tokenizer.hpp
-//   3232    gateway/options.hpp
-//   3383    model/acceptance.hpp
-//   3567    request/chat_request.hpp
-//   3696    script/scope.hpp
-//   3751    script/failure_scope.hpp
-//   3797    script/chaos.hpp
-//   3899    gateway/sweep.hpp
-//   4039    gateway/catalogue.hpp
-//   4212    gateway/mishaps.hpp
-//   4314    document/scenario_files.hpp
-//   4346    core/error.hpp
-//   4361    document/script_document.hpp
-//   4501    evidence/evidence_json.hpp
-//   4526    core/printed.hpp
-//   4557    core/reporter.hpp
-//   4641  Implementation
-//   4702    core/text.hpp
-//   4813    core/random.hpp
-//   4847    core/json_reader.hpp
-//   4904    core/pattern.hpp
-//   5001    core/json_pointer.hpp
-//   5018    core/calendar.hpp
-//   5053    core/access.hpp
-//   5125    core/timeline.hpp
-//   5321    core/process.hpp
-//   5346    core/relief.hpp
-//   5378    core/warning.hpp
-//   5388    core/rows.hpp
-//   5414    core/change_count.hpp
-//   5461    core/seldom.hpp
-//   5488    model/profile_traits.hpp
-//   5597    model/checks.hpp
-//   5614    model/reply_data.hpp
-//   5682    model/request_error.hpp
-//   5695    model/fault_rows.hpp
-//   5824    model/dialect_rows.hpp
-//   5864    model/finding_kinds.hpp
-//   5941    model/reply_checks.hpp
-//   5976    model/reply_template.hpp
-//   5999    request/embedding_request.hpp
-//   6023    request/chat_parser.hpp
-//   6041    request/chat_fields.hpp
-//   6090    request/chat_reader.hpp
-//   6188    keys/secrets.hpp
-//   6235    keys/key_store.hpp
-//   6463    answer/bodies.hpp
-//   6492    answer/events.hpp
-//   6540    answer/tokens.hpp
-//   6615    answer/completion.hpp
-//   6724    answer/completion_json.hpp
-//   6759    answer/completion_events.hpp
-//   6827    answer/words.hpp
-//   6842    answer/default_reply.hpp
-//   6858    answer/schema_instance.hpp
-//   6880    answer/embeddings.hpp
-//   6898    answer/occurrences.hpp
-//   6921    answer/schema_checker.hpp
-//   7016    script/matcher_node.hpp
-//   7107    script/script.hpp
-//   7387    script/chaos_plan.hpp
-//   7433    script/chaos_rules.hpp
-//   7515    script/connection_faults.hpp
-//   7571    script/forced_failures.hpp
-//   7616    script/field_matchers.hpp
-//   7710    script/hiding.hpp
-//   7751    script/excerpts.hpp
-//   7777    script/json_comparison.hpp
-//   7804    script/matcher_leaf.hpp
-//   7835    delivery/answer_log.hpp
-//   7953    delivery/gzip.hpp
-//   7979    delivery/framing.hpp
-//   8031    delivery/outlet.hpp
-//   8083    delivery/pace_schedule.hpp
-//   8125    delivery/progress.hpp
-//   8178    delivery/waits.hpp
-//   8259    delivery/write_queue.hpp
-//   8361    delivery/delivery.hpp
-//   8647    http/exchange_observer.hpp
-//   8684    http/sockets.hpp
-//   8816    http/wakes.hpp
-//   8867    http/connection.hpp
-//   9166    http/request_reader.hpp
-//   9300    http/server.hpp
-//   9366    http/response.hpp
-//   9382    http/turned_away.hpp
-//   9436    http/workers.hpp
-//   9495    http/acceptor.hpp
-//   9543    http/compatibility.hpp
-//   9553    http/poller.hpp
-//   9593    http/reactor.hpp
-//   9707    evidence/kept_problems.hpp
-//   9777    evidence/record.hpp
-//  10046    evidence/gateway_parts.hpp
-//  10065    evidence/review_parts.hpp
-//  10131    evidence/diagnosis.hpp
-//  10203    evidence/redaction.hpp
-//  10225    evidence/gateway_problems.hpp
-//  10327    serve/asked_requests.hpp
-//  10409    serve/operations.hpp
-//  10479    serve/served_models.hpp
-//  10522    serve/gateway_state.hpp
-//  10583    serve/served_request.hpp
-//  10766    serve/runner.hpp
-//  10832    serve/connection_loop.hpp
-//  10877    serve/request_checks.hpp
-//  10900    serve/tester_code.hpp
-//  10965    serve/explanation.hpp
-//  10988    gateway/catalogue_entries.hpp
-//  11292    gateway/option_values.hpp
-//  11353    gateway/sweep_run.hpp
-//  11377    document/script_reader.hpp
-//  11586    document/script_files.hpp
-//  11605    document/script_references.hpp
-//  11641    document/script_sections.hpp
-//  11772    document/script_values.hpp
-//  11907    document/loaded_document.hpp
-//  11939    core/calendar.cpp
-//  12051    core/clock.cpp
-//  12464    core/gate.cpp
-//  12675    core/implementation.cpp
-//  12687    core/json_pointer.cpp
-//  12744    core/json_reader.cpp
-//  13089    core/pattern.cpp
-//  13507    core/process.cpp
-//  13531    core/random.cpp
-//  13591    core/relief.cpp
-//  13618    core/reporter.cpp
-//  13701    core/source_location.cpp
-//  13717    core/text.cpp
-//  14073    core/wait.cpp
-//  14085    core/warning.cpp
-//  14099    model/acceptance.cpp
-//  14158    model/checks.cpp
-//  14196    model/connection_fault.cpp
-//  14298    model/failure.cpp
-//  14467    model/fault.cpp
-//  14702    model/finding.cpp
-//  14736    model/hold.cpp
-//  14758    model/http_reply.cpp
-//  14824    model/pace.cpp
-//  15023    model/profile.cpp
-//  15203    model/range.cpp
-//  15233    model/received_request.cpp
-//  15301    model/reply.cpp
-//  15712    model/reply_checks.cpp
-//  15904    model/reply_template.cpp
-//  16076    model/sent_answer.cpp
-//  16104    model/sse_dialect.cpp
-//  16250    request/chat_fields.cpp
-//  16392    request/chat_messages.cpp
-//  16601    request/chat_reader.cpp
-//  17015    request/chat_request.cpp
-//  17100    request/embedding_request.cpp
-//  17188    keys/api_key.cpp
-//  17238    keys/key_store.cpp
-//  17784    keys/keys.cpp
-//  17848    keys/secrets.cpp
-//  18055    answer/bodies.cpp
-//  18162    answer/completion.cpp
-//  18398    answer/completion_events.cpp
-//  18609    answer/completion_json.cpp
-//  18827    answer/default_reply.cpp
-//  19030    answer/embeddings.cpp
-//  19149    answer/events.cpp
-//  19168    answer/occurrences.cpp
-//  19190    answer/schema_checker.cpp
-//  19662    answer/schema_instance.cpp
-//  20042    answer/tokens.cpp
-//  20272    answer/words.cpp
-//  20333    script/chaos.cpp
-//  20474    script/chaos_rules.cpp
-//  20586    script/connection_faults.cpp
-//  20695    script/excerpts.cpp
-//  20758    script/field_matchers.cpp
-//  21171    script/forced_failures.cpp
-//  21275    script/hiding.cpp
-//  21392    script/json_comparison.cpp
-//  21478    script/matcher.cpp
-//  21733    script/matchers.cpp
-//  22089    script/scope.cpp
-//  22147    script/script.cpp
-//  22578    script/text_matchers.cpp
-//  22700    delivery/answer_log.cpp
-//  22870    delivery/delivery.cpp
-//  23336    delivery/faults_and_waits.cpp
-//  23613    delivery/framing.cpp
-//  23730    delivery/gzip.cpp
-//  23797    delivery/pace_schedule.cpp
-//  23866    delivery/progress.cpp
-//  23918    delivery/write_queue.cpp
-//  24067    http/acceptor.cpp
-//  24176    http/compatibility.cpp
-//  24286    http/connection.cpp
-//  24872    http/poller.cpp
-//  25087    http/reactor.cpp
-//  25355    http/request_reader.cpp
-//  25815    http/response.cpp
-//  25896    http/server.cpp
-//  26314    http/sockets.cpp
-//  26834    http/turned_away.cpp
-//  26924    http/wakes.cpp
-//  26978    http/workers.cpp
-//  27091    evidence/diagnosis.cpp
-//  27311    evidence/evidence_json.cpp
-//  27695    evidence/exchange.cpp
-//  27998    evidence/gateway_problems.cpp
-//  28449    evidence/journal.cpp
-//  28608    evidence/kept_problems.cpp
-//  28719    evidence/notes.cpp
-//  28820    evidence/record.cpp
-//  29279    evidence/redaction.cpp
-//  29421    evidence/redirects.cpp
-//  29532    evidence/retries.cpp
-//  29925    evidence/review.cpp
-//  30304    evidence/told_in_body.cpp
-//  30404    evidence/verification.cpp
-//  30521    serve/asked_requests.cpp
-//  30599    serve/chat_judge.cpp
-//  30920    serve/connection_loop.cpp
-//  31080    serve/cross_origin.cpp
-//  31123    serve/delivery_report.cpp
-//  31214    serve/explanation.cpp
-//  31280    serve/gateway_state.cpp
-//  31316    serve/judge.cpp
-//  31544    serve/limits.cpp
-//  31643    serve/operations.cpp
-//  31866    serve/profile_headers.cpp
-//  31907    serve/reply_answer.cpp
-//  32051    serve/request_checks.cpp
-//  32126    serve/runner.cpp
-//  32390    serve/served_models.cpp
-//  32468    serve/served_request.cpp
-//  32539    gateway/catalogue.cpp
-//  32960    gateway/catalogue_chunks.cpp
-//  33259    gateway/catalogue_delivery.cpp
-//  33414    gateway/catalogue_entries.cpp
-//  33643    gateway/catalogue_failures.cpp
-//  33931    gateway/catalogue_framing.cpp
-//  34118    gateway/catalogue_tool_calls.cpp
-//  34322    gateway/chat_script.cpp
-//  34471    gateway/gateway.cpp
-//  34762    gateway/mishaps.cpp
-//  35109    gateway/options.cpp
-//  35262    gateway/sweep.cpp
-//  35685    document/scenario_files.cpp
-//  35836    document/script_document.cpp
-//  36238    document/script_faults.cpp
-//  36574    document/script_files.cpp
-//  36721    document/script_gateway.cpp
-//  37055    document/script_matchers.cpp
-//  37421    document/script_objects.cpp
-//  37587    document/script_reader.cpp
-//  38030    document/script_references.cpp
-//  38354    document/script_replies.cpp
-//  38831    document/script_schema.cpp
-//  38966    document/script_sections.cpp
-//  39547    document/script_values.cpp
-//  39962  Adapters
-//  39979    adapters/catch2.hpp
-//  40137    adapters/doctest.hpp
-//  40302    adapters/gtest.hpp
+//   1201    model/received_request.hpp
+//   1287    model/failure.hpp
+//   1394    core/wait.hpp
+//   1425    core/clock.hpp
+//   1535    model/fault.hpp
+//   1703    model/hold.hpp
+//   1745    model/pace.hpp
+//   1902    model/sse_dialect.hpp
+//   2020    model/writes.hpp
+//   2051    model/http_reply.hpp
+//   2133    model/connection_fault.hpp
+//   2229    evidence/journal.hpp
+//   2528    model/sent_answer.hpp
+//   2599    script/near_miss.hpp
+//   2645    evidence/verification.hpp
+//   2775    model/finding.hpp
+//   2819    evidence/review.hpp
+//   2946    model/operation.hpp
+//   2977    keys/api_key.hpp
+//   3108    keys/keys.hpp
+//   3171    model/profile.hpp
+//   3203    model/tokenizer.hpp
+//   3215    gateway/options.hpp
+//   3366    model/acceptance.hpp
+//   3546    request/chat_request.hpp
+//   3675    script/scope.hpp
+//   3730    script/failure_scope.hpp
+//   3776    script/chaos.hpp
+//   3878    gateway/sweep.hpp
+//   4018    gateway/catalogue.hpp
+//   4191    gateway/mishaps.hpp
+//   4293    document/scenario_files.hpp
+//   4325    core/error.hpp
+//   4340    document/script_document.hpp
+//   4480    evidence/evidence_json.hpp
+//   4505    core/printed.hpp
+//   4536    core/reporter.hpp
+//   4620  Implementation
+//   4681    core/text.hpp
+//   4792    core/random.hpp
+//   4826    core/json_reader.hpp
+//   4883    core/pattern.hpp
+//   4980    core/json_pointer.hpp
+//   4997    core/calendar.hpp
+//   5032    core/access.hpp
+//   5104    core/timeline.hpp
+//   5300    core/process.hpp
+//   5325    core/relief.hpp
+//   5357    core/warning.hpp
+//   5367    core/rows.hpp
+//   5393    core/change_count.hpp
+//   5440    core/seldom.hpp
+//   5467    model/profile_traits.hpp
+//   5575    model/checks.hpp
+//   5592    model/reply_data.hpp
+//   5660    model/request_error.hpp
+//   5673    model/fault_rows.hpp
+//   5802    model/dialect_rows.hpp
+//   5842    model/finding_kinds.hpp
+//   5919    model/reply_checks.hpp
+//   5954    model/reply_template.hpp
+//   5977    request/embedding_request.hpp
+//   6001    request/chat_parser.hpp
+//   6019    request/chat_fields.hpp
+//   6068    request/chat_reader.hpp
+//   6166    keys/secrets.hpp
+//   6213    keys/key_store.hpp
+//   6441    answer/bodies.hpp
+//   6470    answer/events.hpp
+//   6518    answer/tokens.hpp
+//   6593    answer/completion.hpp
+//   6702    answer/completion_json.hpp
+//   6737    answer/completion_events.hpp
+//   6805    answer/words.hpp
+//   6820    answer/default_reply.hpp
+//   6836    answer/schema_instance.hpp
+//   6858    answer/embeddings.hpp
+//   6876    answer/occurrences.hpp
+//   6899    answer/schema_checker.hpp
+//   6994    script/matcher_node.hpp
+//   7085    script/script.hpp
+//   7365    script/chaos_plan.hpp
+//   7411    script/chaos_rules.hpp
+//   7493    script/connection_faults.hpp
+//   7549    script/forced_failures.hpp
+//   7594    script/field_matchers.hpp
+//   7688    script/hiding.hpp
+//   7729    script/excerpts.hpp
+//   7755    script/json_comparison.hpp
+//   7782    script/matcher_leaf.hpp
+//   7813    delivery/answer_log.hpp
+//   7931    delivery/gzip.hpp
+//   7957    delivery/framing.hpp
+//   8009    delivery/outlet.hpp
+//   8061    delivery/pace_schedule.hpp
+//   8103    delivery/progress.hpp
+//   8156    delivery/waits.hpp
+//   8237    delivery/write_queue.hpp
+//   8339    delivery/delivery.hpp
+//   8625    http/exchange_observer.hpp
+//   8662    http/sockets.hpp
+//   8794    http/wakes.hpp
+//   8845    http/connection.hpp
+//   9144    http/request_reader.hpp
+//   9278    http/server.hpp
+//   9344    http/response.hpp
+//   9360    http/turned_away.hpp
+//   9414    http/workers.hpp
+//   9473    http/acceptor.hpp
+//   9521    http/compatibility.hpp
+//   9531    http/poller.hpp
+//   9571    http/reactor.hpp
+//   9685    evidence/kept_problems.hpp
+//   9755    evidence/record.hpp
+//  10024    evidence/gateway_parts.hpp
+//  10043    evidence/review_parts.hpp
+//  10109    evidence/diagnosis.hpp
+//  10181    evidence/redaction.hpp
+//  10203    evidence/gateway_problems.hpp
+//  10305    serve/asked_requests.hpp
+//  10387    serve/operations.hpp
+//  10457    serve/served_models.hpp
+//  10500    serve/gateway_state.hpp
+//  10561    serve/served_request.hpp
+//  10744    serve/runner.hpp
+//  10810    serve/connection_loop.hpp
+//  10855    serve/request_checks.hpp
+//  10878    serve/tester_code.hpp
+//  10943    serve/explanation.hpp
+//  10966    gateway/catalogue_entries.hpp
+//  11270    gateway/option_values.hpp
+//  11331    gateway/sweep_run.hpp
+//  11355    document/script_reader.hpp
+//  11564    document/script_files.hpp
+//  11583    document/script_references.hpp
+//  11619    document/script_sections.hpp
+//  11750    document/script_values.hpp
+//  11885    document/loaded_document.hpp
+//  11917    core/calendar.cpp
+//  12029    core/clock.cpp
+//  12442    core/gate.cpp
+//  12653    core/implementation.cpp
+//  12665    core/json_pointer.cpp
+//  12722    core/json_reader.cpp
+//  13067    core/pattern.cpp
+//  13485    core/process.cpp
+//  13509    core/random.cpp
+//  13569    core/relief.cpp
+//  13596    core/reporter.cpp
+//  13679    core/source_location.cpp
+//  13695    core/text.cpp
+//  14051    core/wait.cpp
+//  14063    core/warning.cpp
+//  14077    model/acceptance.cpp
+//  14136    model/checks.cpp
+//  14174    model/connection_fault.cpp
+//  14276    model/failure.cpp
+//  14445    model/fault.cpp
+//  14680    model/finding.cpp
+//  14714    model/hold.cpp
+//  14736    model/http_reply.cpp
+//  14802    model/pace.cpp
+//  15000    model/profile.cpp
+//  15179    model/range.cpp
+//  15209    model/received_request.cpp
+//  15277    model/reply.cpp
+//  15687    model/reply_checks.cpp
+//  15879    model/reply_template.cpp
+//  16051    model/sent_answer.cpp
+//  16079    model/sse_dialect.cpp
+//  16225    request/chat_fields.cpp
+//  16367    request/chat_messages.cpp
+//  16576    request/chat_reader.cpp
+//  16990    request/chat_request.cpp
+//  17075    request/embedding_request.cpp
+//  17163    keys/api_key.cpp
+//  17213    keys/key_store.cpp
+//  17759    keys/keys.cpp
+//  17823    keys/secrets.cpp
+//  18030    answer/bodies.cpp
+//  18137    answer/completion.cpp
+//  18373    answer/completion_events.cpp
+//  18584    answer/completion_json.cpp
+//  18802    answer/default_reply.cpp
+//  19005    answer/embeddings.cpp
+//  19124    answer/events.cpp
+//  19143    answer/occurrences.cpp
+//  19165    answer/schema_checker.cpp
+//  19637    answer/schema_instance.cpp
+//  20017    answer/tokens.cpp
+//  20247    answer/words.cpp
+//  20308    script/chaos.cpp
+//  20449    script/chaos_rules.cpp
+//  20561    script/connection_faults.cpp
+//  20670    script/excerpts.cpp
+//  20733    script/field_matchers.cpp
+//  21146    script/forced_failures.cpp
+//  21250    script/hiding.cpp
+//  21367    script/json_comparison.cpp
+//  21453    script/matcher.cpp
+//  21708    script/matchers.cpp
+//  22064    script/scope.cpp
+//  22122    script/script.cpp
+//  22553    script/text_matchers.cpp
+//  22675    delivery/answer_log.cpp
+//  22845    delivery/delivery.cpp
+//  23311    delivery/faults_and_waits.cpp
+//  23588    delivery/framing.cpp
+//  23705    delivery/gzip.cpp
+//  23772    delivery/pace_schedule.cpp
+//  23841    delivery/progress.cpp
+//  23893    delivery/write_queue.cpp
+//  24042    http/acceptor.cpp
+//  24151    http/compatibility.cpp
+//  24261    http/connection.cpp
+//  24847    http/poller.cpp
+//  25062    http/reactor.cpp
+//  25330    http/request_reader.cpp
+//  25790    http/response.cpp
+//  25871    http/server.cpp
+//  26289    http/sockets.cpp
+//  26809    http/turned_away.cpp
+//  26899    http/wakes.cpp
+//  26953    http/workers.cpp
+//  27066    evidence/diagnosis.cpp
+//  27286    evidence/evidence_json.cpp
+//  27670    evidence/exchange.cpp
+//  27973    evidence/gateway_problems.cpp
+//  28424    evidence/journal.cpp
+//  28583    evidence/kept_problems.cpp
+//  28694    evidence/notes.cpp
+//  28795    evidence/record.cpp
+//  29254    evidence/redaction.cpp
+//  29396    evidence/redirects.cpp
+//  29507    evidence/retries.cpp
+//  29900    evidence/review.cpp
+//  30279    evidence/told_in_body.cpp
+//  30379    evidence/verification.cpp
+//  30496    serve/asked_requests.cpp
+//  30574    serve/chat_judge.cpp
+//  30895    serve/connection_loop.cpp
+//  31055    serve/cross_origin.cpp
+//  31098    serve/delivery_report.cpp
+//  31189    serve/explanation.cpp
+//  31255    serve/gateway_state.cpp
+//  31291    serve/judge.cpp
+//  31519    serve/limits.cpp
+//  31618    serve/operations.cpp
+//  31841    serve/profile_headers.cpp
+//  31882    serve/reply_answer.cpp
+//  32026    serve/request_checks.cpp
+//  32101    serve/runner.cpp
+//  32365    serve/served_models.cpp
+//  32443    serve/served_request.cpp
+//  32514    gateway/catalogue.cpp
+//  32935    gateway/catalogue_chunks.cpp
+//  33234    gateway/catalogue_delivery.cpp
+//  33389    gateway/catalogue_entries.cpp
+//  33618    gateway/catalogue_failures.cpp
+//  33906    gateway/catalogue_framing.cpp
+//  34093    gateway/catalogue_tool_calls.cpp
+//  34297    gateway/chat_script.cpp
+//  34446    gateway/gateway.cpp
+//  34737    gateway/mishaps.cpp
+//  35084    gateway/options.cpp
+//  35237    gateway/sweep.cpp
+//  35660    document/scenario_files.cpp
+//  35811    document/script_document.cpp
+//  36213    document/script_faults.cpp
+//  36549    document/script_files.cpp
+//  36696    document/script_gateway.cpp
+//  37030    document/script_matchers.cpp
+//  37396    document/script_objects.cpp
+//  37562    document/script_reader.cpp
+//  38005    document/script_references.cpp
+//  38329    document/script_replies.cpp
+//  38806    document/script_schema.cpp
+//  38941    document/script_sections.cpp
+//  39522    document/script_values.cpp
+//  39937  Adapters
+//  39954    adapters/catch2.hpp
+//  40112    adapters/doctest.hpp
+//  40277    adapters/gtest.hpp
