@@ -2230,41 +2230,40 @@ ConnectionFault reply_then_read_body(const Failure& failure);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway made of a request, decided before the first byte of the answer.
+/// What the gateway decided about a request, before the first byte of the answer.
 struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// The default reply answered: no stub was mounted that could concern the request, or Options::unmatched lets it.
+    /// The default reply answered: no mounted stub applied to the request, or Options::unmatched allows it.
     default_reply,
-    /// Stubs were mounted and none answered; `detail` is the diagnosis.
+    /// Stubs were mounted, but none answered; `detail` is the diagnosis.
     unmatched,
     /// A forced failure answered; `detail` is status and error code.
     forced_failure,
-    /// A failure of Gateway::chaos answered; `detail` is status and error code. What else chaos did is in
-    /// Exchange::chaos.
+    /// A failure of Gateway::chaos answered; `detail` is status and error code. Other effects are in Exchange::chaos.
     chaos,
     /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
     rejected,
-    /// The models list answered, or one model, whose id is then `detail`.
+    /// The list of models answered, or one model, whose id is then `detail`.
     models,
-    /// The gateway made embeddings; `detail` is the model.
+    /// The gateway generated embeddings; `detail` is the model.
     embeddings,
     /// A handler mounted with Gateway::on answered; `detail` is its method and path.
     handler,
-    /// A browser asked before a request of a page, whose origin Options::cors names; `detail` is the method.
+    /// A preflight request of a browser for an origin in Options::cors; `detail` is the method.
     preflight,
-    /// A function of the test threw; `detail` is what it said.
+    /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
-    /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
-    /// reason.
+    /// The gateway could not create the answer, though no function of the test threw: the reply does not fit the
+    /// request, the tokens of a tokenizer do not add up to the text, or the gateway itself failed, for example with
+    /// std::bad_alloc. `detail` is the reason.
     answer_failed,
-    /// What came was not HTTP, or not a whole request; `detail` is status and error code.
+    /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
   };
   Kind kind = Kind::malformed;
-  /// What the comment of the kind says; empty where it says nothing.
+  /// See the comments of the kinds; empty if the kind has none.
   std::string detail;
 
   friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
@@ -2278,23 +2277,23 @@ std::ostream& operator<<(std::ostream& out, const Decision& decision);
 /// How an exchange ended.
 struct Outcome {
   enum class Kind {
-    /// It was still under way when the wait ended.
+    /// It was still under way when the wait timed out.
     pending,
-    /// The whole answer was handed to the client's connection.
+    /// The whole answer was passed to the client's connection.
     completed,
-    /// The client closed or reset before the answer was whole.
+    /// The client closed or reset the connection before the end of the answer.
     client_left,
     /// A scripted fault ended it.
     broken_by_fault,
-    /// The client did not read for the write timeout.
+    /// The client read nothing during the write timeout.
     client_stalled,
     /// The gateway was stopped.
     stopped,
-    /// A scripted wait without end, which the client did not end either, was ended by Options::stall_guard.
+    /// Options::stall_guard ended an unlimited scripted wait that the client did not end.
     guard_expired,
   };
   Kind kind = Kind::pending;
-  /// How many events were sent whole; 0 for an answer that was not streamed.
+  /// The number of complete events sent; 0 if not streamed.
   std::size_t events = 0;
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
@@ -2305,25 +2304,25 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
-/// How a client left an exchange that was under way, as the gateway saw it: at once while it waits for the clock, a
-/// gate or the end of a stall, else when it next writes.
+/// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
+/// end of a stall, otherwise at the next write.
 struct Departure {
   enum class How {
-    /// It closed its side (FIN). It may still read.
+    /// It sent FIN and may still read.
     closed,
-    /// It reset the connection (RST), as a client also does that closes with bytes unread.
+    /// It reset the connection (RST), as clients also do that close with unread bytes.
     reset,
   };
   How how = How::closed;
-  /// Events, content deltas and bytes of the answer handed to the connection until then.
+  /// The events, content deltas and bytes of the answer passed to the connection by then.
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// How many of these bytes have come to the client's kernel; all where the system cannot tell.
+  /// The number of these bytes that reached the client's kernel; all if the system cannot tell.
   std::size_t delivered = 0;
-  /// When, on the gateway's clock.
+  /// The time on the gateway's clock.
   TimePoint at{};
-  /// Time on the gateway's clock since the answer's last byte was handed over; 0 when none was.
+  /// Time on the gateway's clock since the last byte of the answer was passed on; 0 if there was none.
   Duration after_last_write{0};
 };
 
@@ -2332,9 +2331,9 @@ std::ostream& operator<<(std::ostream& out, Departure::How how);
 /// "reset after 2 events".
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
-/// A connection that a fault of Gateway::next_connection or every_connection struck.
+/// A connection struck by a fault of Gateway::next_connection or every_connection.
 struct ConnectionHit {
-  /// Counts the gateway's connections from 1, as Exchange::connection_id does.
+  /// The number of the connection, from 1, as in Exchange::connection_id.
   std::uint64_t connection_id = 0;
   ConnectionFault fault;
 };
@@ -2347,105 +2346,104 @@ struct ExchangeRecord;
 
 }  // namespace detail
 
-/// One request and what became of it. A handle that stays valid when the journal evicts the entry or the gateway ends.
+/// A request and its answer. A handle that stays valid after the journal evicts the entry and after the gateway ends.
 class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// Counts the gateway's exchanges from 1.
+  /// The number of the exchange within the gateway, from 1.
   std::uint64_t id() const;
-  /// Counts the gateway's connections from 1.
+  /// The number of the connection within the gateway, from 1.
   std::uint64_t connection_id() const;
-  /// Which request of its connection this was, from 1.
+  /// The number of the request within its connection, from 1.
   std::size_t position() const;
-  /// Whether its connection had served a request before.
+  /// Whether its connection had already served a request.
   bool reused_connection() const;
 
-  // Pairs give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+  // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
+  // Journal::last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
-  /// The target before and after its "?", undecoded.
+  /// The target before and after its "?", not decoded.
   std::string path() const;
   std::string query() const;
-  /// The header fields in the order and spelling in which they were sent, keys masked.
+  /// The header fields in the order and spelling sent, with masked keys.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
-  /// The body without its transfer coding, keys masked.
+  /// The body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// All of these, and the key that was presented.
+  /// All of the above, and the key sent with the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
-  /// Every byte of the request as it arrived, keys masked.
+  /// All bytes of the request as received, with masked keys.
   std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError when this was none.
+  /// The chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
   ChatRequest chat() const;
-  /// The id of the key that was presented; empty when it was none of the gateway's.
+  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
   const std::string& key_id() const&;
   std::string key_id() &&;
 
-  /// Who answered.
+  /// What the gateway decided.
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, whether or not a fault let it arrive.
+  /// The status of the answer, even if a fault kept it from arriving.
   int status() const;
-  /// The stubs that came closest to a request which none answered, the best first, three at most; else empty.
+  /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
-  /// What the client had better change in this request.
+  /// The client's mistakes in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// How it ended. Waits for that in real time, at most `timeout`; then it is `pending`.
+  /// Returns how it ended. Waits for the end in real time, up to `timeout`; after that it is `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
-  /// Waits, in real time, until the client closed its side, reset, or could not be written to.
+  /// Waits in real time until the client closed its side, reset the connection or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
-  /// Whether the client has closed its side (FIN), or reset.
+  /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
-  /// How the client left; empty while it is there, and when it left after the last bytes of the answer.
+  /// How the client left; empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request; empty: none.
+  /// The fault of Gateway::next_connection or every_connection that struck this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
-  /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
-  /// it once the reply has ended before its trigger. Empty where chaos left it alone.
+  /// The rules of Gateway::chaos that struck this request, in order, with effect and cause: `rule 2: reset the
+  /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
+  /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
-  /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
+  /// The faults of the reply in scripted order: `reset the connection after 2 tokens`. Ends with `: not reached` if the
+  /// reply ended before the trigger. Empty until the exchange has ended.
   std::vector<std::string> faults() const;
-  /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
+  /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
-  /// How many events, content deltas and bytes of the answer were handed to the connection so far.
+  /// The events, content deltas and bytes of the answer passed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// How much later than scripted anything of the answer left so far, by the gateway's doing: the longest time from the
-  /// moment of a token, or from the end of a stall, until what was to leave then could. The time until the answer was
-  /// decided, at gates, and until the client had read what came before is not counted. Zero where nothing was to wait,
-  /// and on a clock other than the real one.
+  /// The largest delay so far that the gateway itself caused: from the scripted time of a token, or the end of a stall,
+  /// until it could be sent. Excludes the time until the answer was decided, waits at gates, and waits until the client
+  /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the
-  /// answer. Copies the bytes.
+  /// What was sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
+  /// Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
-  /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
-  /// exchange before it on its connection ended, however much later the gateway came to read it; elsewhere, and on a
-  /// manual clock, when the gateway had read it.
+  /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
+  /// received() is the base of a pace. On Linux a request is complete when the system received its last byte, or when
+  /// the previous exchange on its connection ended, even if the gateway reads it later. On other systems, and on a
+  /// manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
 
-  /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
-  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Characters that
-  /// would disturb a terminal, and bytes that are not UTF-8, stand in it as octal numbers that printf turns into the
-  /// same bytes.
+  /// Returns a POSIX shell command that repeats the request, with `$OPENAI_API_KEY` for the key. curl generates the
+  /// fields of the connection (Host, Content-Length, Connection, Expect, codings). Characters that would disturb a
+  /// terminal, and invalid UTF-8, are written as octal numbers that printf converts back.
   std::string as_curl() const;
-  /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
-  /// chaos did. Control characters, and others that would disturb a terminal, are escaped in it.
+  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, effects of faults
+  /// and chaos. Control characters, and others that would disturb a terminal, are escaped.
   std::string summary() const;
 
  private:
@@ -2455,10 +2453,10 @@ class Exchange {
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
 
-/// How many exchanges of a kind a journal holds: `CHECK(gateway.journal().count(user_says("weather")) == 2)`.
+/// The number of recorded exchanges that meet conditions: `CHECK(gateway.journal().count(user_says("weather")) == 2)`.
 struct ExchangeCount {
   std::size_t count = 0;
-  /// Whether exchanges were evicted (Options::journal_limits), so that there were perhaps more.
+  /// Whether exchanges were evicted (Options::journal_limits), so that there may have been more.
   bool at_least = false;
 
   /// "2", or "at least 2".
@@ -2470,53 +2468,53 @@ struct ExchangeCount {
 
 std::ostream& operator<<(std::ostream& out, const ExchangeCount& count);
 
-/// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
-/// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
+/// All exchanges of a gateway, oldest first, limited in entries and bytes. A handle that may outlive its gateway. An
+/// exchange is recorded before the first byte of its answer is sent. Keys are masked everywhere.
 class Journal {
  public:
   explicit Journal(std::shared_ptr<detail::JournalState> state);
 
-  /// Exchanges since the gateway began or the journal was cleared, evicted ones included.
+  /// The number of exchanges since the gateway started or the journal was cleared, including evicted ones.
   std::size_t count() const;
-  /// How many of them were evicted to keep the bounds (Options::journal_limits).
+  /// The number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
-  /// The exchanges that are kept, oldest first.
+  /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
-  /// The newest exchange. Throws GatewayError when there is none.
+  /// Returns the newest exchange. Throws GatewayError if there is none.
   Exchange last() const;
-  /// The exchange with this id. Throws GatewayError when there never was one, or it was evicted.
+  /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;
-  /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
-  /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
+  /// Returns the connections struck by Gateway::next_connection and every_connection, oldest first, including those
+  /// without a request. Keeps as many of the newest as exchanges. Each is recorded before the client can notice it.
   std::vector<ConnectionHit> connection_hits() const;
-  /// How many connections the exchanges that are kept came on.
+  /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
-  /// The exchanges of the key with that id, oldest first.
+  /// Returns the exchanges of the key with this id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
-  /// The exchanges of one of several tests that share the gateway, oldest first.
+  /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
-  /// The exchanges whose chat request meets all of these conditions, oldest first, whether or not a stub has answered:
-  /// `find(user_says("weather"), has_tool("get_weather"))`. A body that is no chat request meets none. Runs the test's
-  /// functions in the conditions, and lets pass what they throw.
+  /// Returns the exchanges whose chat request meets all conditions, oldest first, whether or not a stub answered:
+  /// `find(user_says("weather"), has_tool("get_weather"))`. Other requests meet none. Runs the test's functions in the
+  /// conditions and lets their exceptions pass.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
   }
   std::vector<Exchange> find(const std::vector<Matcher>& conditions) const;
-  /// How many these are.
+  /// Returns the number of exchanges that find() returns.
   template <class... Matchers>
   ExchangeCount count(const Matcher& condition, const Matchers&... more) const {
     return count(std::vector<Matcher>{condition, more...});
   }
   ExchangeCount count(const std::vector<Matcher>& conditions) const;
 
-  /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
+  /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
-  /// is not waited for while its reply waits.
+  /// Waits in real time until every request that has begun to arrive has ended. Does not wait for a waiting reply whose
+  /// client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on. The problems of verify() stay: Gateway::reset forgets
-  /// them too.
+  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(), which Gateway::reset
+  /// deletes too.
   void clear() const;
 
  private:
@@ -2646,56 +2644,54 @@ struct NearMiss {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Something that verify() reports as wrong.
+/// A mistake that verify() reports.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
-    /// A stub was not called as often as it expects, or one with never() was called.
+    /// A stub was not called as often as expected, or one with never() was called.
     unmet_expectation,
-    /// A stub answered a request that is not as it should be.
+    /// A stub answered a request that does not meet its should() conditions.
     invalid,
     /// A function of the test threw.
     callback_failed,
-    /// The gateway could not make an answer, although no function of the test threw.
+    /// The gateway could not create an answer, although no function of the test threw.
     answer_failed,
-    /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
+    /// A reply ended before the trigger of one of its faults, or a fault for a connection had no connection to strike.
     fault_not_reached,
-    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
+    /// A reply ended before the place of a hold, of a split, or of a chunk with extra fields.
     place_not_reached,
-    /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
-    /// real-time guard.
+    /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
     /// Stubs were not called in order.
     out_of_order,
   };
   Kind kind;
-  /// Whole lines, the last one not ended.
+  /// Complete lines; the last one has no line end.
   std::string text;
-  /// The exchanges that it is about.
+  /// The exchanges concerned.
   std::vector<std::uint64_t> exchanges{};
-  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
+  /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub that it is about; its id is 0 when it is about none.
+  /// The stub concerned; id 0 if there is none.
   StubReference stub{};
-  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
-  /// stub which was called too seldom.
+  /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
 };
 
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
-/// A stub that asks something of the client, as verify() found it.
+/// A stub with expectations, as verify() found it.
 struct VerifiedStub {
   StubReference stub;
-  /// How often it was called.
+  /// The number of its calls.
   std::size_t calls = 0;
-  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
+  /// The expected number of calls: 0 with never(), empty if not set.
   std::optional<Range> expected{};
-  /// Whether it says what requests should be.
+  /// Whether it has should() conditions.
   bool has_should = false;
-  /// Whether it was called as often as it expects, and by requests that are as they should be.
+  /// Whether it was called as often as expected, and all requests met its should() conditions.
   bool met = true;
 };
 
@@ -2706,41 +2702,41 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
-/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
+/// The result of verify(), true if there are no problems. Prints itself: CHECK(gateway.verify()). Once problems have
+/// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose problems were
-  // taken away would be true.
+  // Defined in the .cpp, to keep them out of including files. Moving copies: a result without its problems would be
+  // true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
 
-  /// Whether there is no problem.
+  /// Whether there are no problems.
   explicit operator bool() const;
-  /// The problems in the order in which message() has them.
+  /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
-  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
-  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
-  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
-  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
+  /// Lines about events that are no mistakes by themselves: effects of chaos; up to ten exchanges with a scripted
+  /// fault, a failure or an unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual
+  /// dialect); up to ten connections struck by a fault; stubs never called or always hidden by others, except the
+  /// catalogue's; what exchanges under way wait for, and how many others there are. An adapter prints each note once,
+  /// at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order in which they were mounted.
+  /// The stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
+  /// The number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// How many exchanges were still under way.
+  /// The number of exchanges still under way.
   std::size_t open() const { return open_; }
-  /// What it prints: the first 20 problems and the first 20 notes.
+  /// Returns what it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
  private:
   friend struct detail::Access;
-  /// `identities` name the problems in `reported`.
+  /// `identities` are the names of the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -2754,7 +2750,7 @@ class [[nodiscard]] Verification {
   std::size_t open_;
 };
 
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
 
 namespace detail {
@@ -2763,8 +2759,8 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
-/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+/// Verifies that each stub was called and that all calls of each came before all calls of the next, in the order of the
+/// journal, which records a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
@@ -2827,98 +2823,96 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// notes and `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter
-/// prints that one at the end of a test that has failed, unless the review was printed. Prints itself, a finding a
-/// line: CHECK(gateway.review()).
+/// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
+/// latter also occurs in tests that expect an error and then ask again; an adapter prints it at the end of a failed
+/// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
-/// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
-/// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
-/// | retry_delay_in_body_ignored   | warning  | tried again before the time in the body of a 429 without such a one |
-/// | daily_quota_retried           | warning  | tried again within a minute after a 429 that names a day's quota    |
-/// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
-/// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
-/// | resent_after_own_timeout      | warning  | sent again what was not answered yet, without an Idempotency-Key    |
+/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
+/// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
+/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429)       |
+/// | retry_delay_in_body_ignored   | warning  | retried before the time in the body of a 429 without such a header  |
+/// | daily_quota_retried           | warning  | retried within a minute after a 429 that names a daily quota        |
+/// | asked_again_early             | warning  | a new call before such a time, or within 1 s of a final error       |
+/// | idempotency_key_changed       | warning  | a numbered retry with a different Idempotency-Key                   |
+/// | resent_after_own_timeout      | warning  | resent an unanswered request without an Idempotency-Key             |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
-/// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
-/// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
-/// | stream_abandoned              | error    | took nothing for the write timeout without closing                  |
-/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
+/// | tool_result_unknown_id        | error    | a tool message for a call that is in no earlier message             |
+/// | stream_left_open              | error    | not closed 0.5 s after `[DONE]` while the gateway waited            |
+/// | stream_abandoned              | error    | read nothing during the write timeout and did not close             |
+/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, so it had to wait   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
-/// | key_sent_to_other_origin      | error    | followed a redirect to another gateway of the process with the key  |
-/// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
-/// | key_shared                    | warning  | one key from User-Agents that share no product                      |
-/// | unlisted_model                | note     | a model that nobody listed, where any is served                     |
-/// | beyond_documentation          | note     | what OpenAI documents alone, where the acceptance takes it          |
-/// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
+/// | key_sent_to_other_origin      | error    | a redirect took the key to another gateway of the process           |
+/// | browser_request               | error    | an Origin header: sent by a browser, which should not have a key    |
+/// | key_shared                    | warning  | one key from User-Agents without a common product                   |
+/// | unlisted_model                | note     | a model that is not listed, if any model is served                  |
+/// | beyond_documentation          | note     | documented only by OpenAI and accepted here                         |
+/// | unknown_field                 | warning  | an undocumented field; in the openai profile, also by OpenAI        |
 /// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
-/// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
-/// | temperature_and_top_p         | warning  | both temperature and top_p, where one is to be used                 |
-/// | stream_options_without_stream | warning  | stream_options without stream, which have no effect                 |
-/// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
+/// | temperature_out_of_range      | warning  | a temperature outside 0 to 2                                        |
+/// | temperature_and_top_p         | warning  | both temperature and top_p; only one should be set                  |
+/// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
+/// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
-/// A request is taken for the retry of an earlier one when all of this holds:
-/// - Key, method, target and body are the same. Of a body that is a JSON object, the members `user`, `metadata`,
-///   `safety_identifier` and `prompt_cache_key` may differ; the others are compared byte by byte, in their order.
-///   Header fields may differ.
-/// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
-///   continued it.
-/// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers them, and
-///   this number is the next.
-/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
-/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
-/// have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+/// A request counts as the retry of an earlier one if all of this holds:
+/// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
+/// and
+///     `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
+/// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
+///     has retried it.
+/// - No key, limit, stub, state machine or forced failure was changed in between.
+/// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
+///     them and this is the next number.
+/// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
+/// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
+/// request within 100 ms of a failure counts as another call.
 ///
-/// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
-/// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
-/// is `asked_again_early` where it says that it is a new call, by a number of 0 or an Idempotency-Key of its own, and
-/// the same finding as a retry where nothing says so. It is not alone where an equal request was under way together
-/// with it, or with one of those that follow each other within 100 ms, or where a numbered retry continues the earlier
-/// one later.
+/// A request directly after an equal one is also judged if it is alone and not its retry by number or key: if it comes
+/// before the time in Retry-After, or within 1 s of a final error. If it is marked as a new call, by the number 0 or
+/// its own Idempotency-Key, the finding is `asked_again_early`; otherwise it is the same as for a retry. A request is
+/// not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms apart), or if a
+/// numbered retry continues the earlier one later.
 ///
-/// Two things look like a retry and are none: a test whose client numbers no tries, and that asks the same again on
-/// purpose after an error, and calls without numbers in parallel that ask the same, all fail and never come back. Let
-/// them ask something else, or leave the finding out.
+/// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
+/// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
+/// out.
 ///
-/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
-/// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
-/// client is right once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once
-/// as much real time has passed since the answer as lay between the answer and the date. Where an answer has several
-/// fields of one name that differ, as Failure::add_header makes them, clients differ in which they read: the answer
-/// then asks for no time, and another try is allowed if any of its x-should-retry fields says `true`.
+/// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
+/// the message names it. Timers fire early, so 2 ms less are accepted. A client may retry once the gateway's clock
+/// shows the date in Retry-After, or the system clock, by which clients read dates, or once as much real time has
+/// passed as lay between the answer and the date. If an answer has several different fields of one name
+/// (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is allowed
+/// if any x-should-retry is `true`.
 ///
-/// What a client does after a failure of Gateway::chaos is judged as after any other. After an answer that a fault of
-/// chaos struck it is not: the client may not have read that answer.
+/// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
+/// have read them.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose findings were
-  // taken away would be true.
+  // Defined in the .cpp, to keep them out of including files. Moving copies: a review without its findings would be
+  // true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
 
-  /// Whether there is no finding that fails a review: see Finding::fails_review.
+  /// Whether no finding fails a review: see Finding::fails_review.
   explicit operator bool() const;
-  /// The findings in the order of the exchanges that they are about.
+  /// The findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  /// How many exchanges were judged.
+  /// The number of judged exchanges.
   std::size_t judged() const { return judged_; }
-  /// How many exchanges of the gateway were evicted from the journal before anybody could judge them.
+  /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// How many of the judged ones had not ended.
+  /// The number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged ones, and how to have it again; empty where there was none.
+  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
   std::string chaos() const;
-  /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
-  /// how many exchanges were evicted or are open, and what chaos did, if there was any.
+  /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
+  /// number of evicted and open exchanges, and the effects of chaos, if any.
   std::string message() const;
-  /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
+  /// Returns this review without findings of this code. Throws GatewayError with the list of codes if it is unknown.
   Review without(const std::string& code) const;
 
  private:
@@ -2935,10 +2929,10 @@ class [[nodiscard]] Review {
   std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
-/// Every code that a finding can have.
+/// Returns all codes of findings.
 const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
@@ -4479,24 +4473,23 @@ LoadedScript Gateway::load(const T& document) {
 
 // ---- evidence/evidence_json.hpp -------------------------------------------------------------------------------------
 
-// Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands
-// for what there is none of. Keys of the gateway are masked, and bytes that are not UTF-8 become U+FFFD, so that every
-// object can be written with dump().
+// Evidence as JSON objects; docs/verify-and-review.md lists their keys. Every key is always present; null means absent.
+// The gateway's keys are masked and invalid UTF-8 becomes U+FFFD, so that dump() can write every object.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. What was answered
-/// is not in it: Exchange::answer gives that.
+/// Returns the request and its outcome so far; `ended` is null while the exchange is under way. Does not contain the
+/// answer: see Exchange::answer.
 Json as_json(const Exchange& exchange);
-/// What was sent: status, header fields, body, and the parts of a stream with their times. Of a body beyond a mebibyte
-/// the beginning, and `left_out` says how many bytes follow.
+/// Returns what was sent: status, header fields, body, and the parts of a stream with their times. Bodies are limited
+/// to 1 MiB; `left_out` counts the bytes that follow.
 Json as_json(const SentAnswer& answer);
-/// The verification with its problems, which then count as looked at.
+/// Returns the verification with its problems, which then count as seen.
 Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
 Json as_json(const Review& review);
 Json as_json(const Finding& finding);
-/// Null for a reference to no stub, whose id is 0.
+/// Null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
 Json as_json(const NearMiss& near_miss);
 
@@ -9686,60 +9679,60 @@ class Reactor final : private Relief {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
+/// A problem of an exchange. Stored outside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
+  /// Without secrets. Without the stub's place and title, which may change until they are requested.
   Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about; null when it is about none.
+  /// The stub that the problem is about, or null.
   std::shared_ptr<StubState> stub{};
-  /// What scopes need of the request, and no more.
+  /// The parts of the request that scopes need.
   ReceivedRequest request{};
 };
 
-/// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
-/// bounded by the number of keys. Not thread-safe.
+/// The problems of exchanges: the first hundred per kind and key, and the number of the others. The number of keys
+/// bounds the memory. Not thread-safe.
 class KeptProblems {
  public:
-  /// The problems of one kind that belong to a scope and were not kept.
+  /// The problems of one kind in a scope that were not kept.
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
-    /// thousand different header fields.
+    /// Whether `count`, which may be 0, is a lower bound. Only for scopes of a header without a key, after about 10,000
+    /// different header fields.
     bool is_least = false;
-    /// The stubs that such problems are about, of any scope; of each key the first thousand.
+    /// The stubs of such problems in any scope, up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// The kept problems of a scope, oldest first.
+  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
-  /// The kinds of which problems of the scope were not kept, or may not have been.
+  /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
-  /// key; for a scope of a header they stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. For a scope with a key, dropped problems are deleted
+  /// too; for a scope with only a header, they stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
-  /// Forgets every problem. Returns the kept ones.
+  /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
 
  private:
   static constexpr std::size_t most_of_a_group = 100;
-  static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
-  static constexpr std::size_t most_stubs = 1'000;    // of a group
+  static constexpr std::size_t most_fields = 10'000;  // in all groups: 0.5 MB
+  static constexpr std::size_t most_stubs = 1'000;    // per group
 
-  /// Problems of one kind whose requests presented one key.
+  /// Problems of one kind and one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
-    /// In how many dropped problems a header field occurs, by the field's fingerprint.
+    /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Some dropped problem has a field that is not among the fields.
+    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
-    /// The stubs that the dropped problems are about.
+    /// The stubs of the dropped problems.
     std::set<std::uint64_t> stubs{};
   };
-  /// Kind, id and description of the key: a description may change.
+  /// Kind, id and description of the key. A description may change.
   using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
   static GroupName group_of(const RecordedProblem& recorded);
@@ -9747,7 +9740,7 @@ class KeptProblems {
 
   std::vector<RecordedProblem> problems_;
   std::map<GroupName, Group> groups_;
-  std::size_t fields_ = 0;  // of all groups
+  std::size_t fields_ = 0;  // in all groups
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9758,132 +9751,132 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class KeyStore;
 
-/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
+/// Shared by all records of a journal: only a few test threads wait for outcomes.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
-  /// closed its side.
+  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
   std::size_t under_way = 0;
 };
 
-/// What an answer told the client about trying again.
+/// What an answer said about retries.
 struct RetryAdvice {
-  /// The error's code; empty when the answer was none of the gateway's error bodies.
+  /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
-  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
+  /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
-  /// The field was retry-after-ms.
+  /// Whether the field was retry-after-ms.
   bool in_milliseconds = false;
-  /// The moment that Retry-After, a date, names.
+  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
-  /// Time from the answer on that the body of a 429 names, where no header does; positive.
+  /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// The body of a 429 names the quota of a day.
+  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
-/// Where a secret stood that belongs into the Authorization header alone.
+/// Secrets found outside the Authorization header.
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
+  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
+  /// it.
   std::uint64_t credential = 0;
-  /// The same of any credential that the request presented.
+  /// The same for any credential of the request.
   std::uint64_t presented = 0;
 };
 
-/// What is known of one exchange. The first block is written before the record is published and never after;
-/// counters are atomic; the rest is guarded by the signal's mutex.
+/// The data of one exchange. The first block is written before the record is published and never afterwards. Counters
+/// are atomic. The rest is guarded by the signal's mutex.
 struct ExchangeRecord final : ExchangeObserver {
-  /// A rule of chaos that struck it.
+  /// A chaos rule that struck the exchange.
   struct ChaosStrike {
     std::string text;
-    /// The rule broke the reply, or would have.
+    /// Whether the rule breaks the reply.
     bool fault = false;
-    /// The reply did not come to the fault. Guarded by the signal's mutex.
+    /// Whether the reply did not reach the fault. Guarded by the signal's mutex.
     bool missed = false;
   };
 
-  /// A fault that the reply of a stub was scripted with.
+  /// A scripted fault of a stub's reply.
   struct ScriptedFault {
     Fault fault;
-    /// The reply came to its trigger.
+    /// Whether the reply reached its trigger.
     bool reached = false;
   };
 
   std::uint64_t id = 0;
-  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
+  std::uint64_t number = 0;  // the publication number; the order may differ from the ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
   std::string raw_head;
-  std::string raw_body;  // only when it differs from request.body: a chunked one
+  std::string raw_body;  // only if different from request.body, that is chunked
   Decision decision;
-  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
-  std::shared_ptr<StubState> stub;  // that answers; null when none does
+  std::string refusal;              // the message of a rejection, or about a malformed request
+  std::shared_ptr<StubState> stub;  // the stub that answers, or null
   int status = 0;
   TimePoint received{};
-  bool chat = false;  // the body is a valid chat request
+  bool chat = false;  // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
-  bool under_chaos = false;  // there were rules that could strike it
+  bool under_chaos = false;  // whether rules existed that could strike it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL to which its answer redirected; empty: it did to none
+  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
-  /// after a change is no retry.
+  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
+  /// change is no retry.
   std::uint64_t changes = 0;
-  bool origin_is_named = false;  // Options::cors has its Origin
+  bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
-  /// The real time at which its client sent it, at the earliest.
+  /// The lower bound of the real time at which the client sent it.
   std::chrono::steady_clock::time_point sendable{};
   std::size_t own_weight = 0;  // weight() without the answer
-  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
   std::uint64_t behind_stream = 0;
-  /// What verify() has to report of it.
+  /// The problems that verify() reports about it.
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered.
+  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
-  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
+  /// The gateway's keys, to mask the names of stubs and keys. May be null.
   std::shared_ptr<const KeyStore> keys;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
-  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
+  /// The part of the answer that counts towards the journal's byte limit: everything kept, once the exchange has ended.
   std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool unattended = false;            // it waits, and its client has closed its side: not under way
-  std::vector<ScriptedFault> faults;  // once the delivery is over
-  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
+  bool forgotten = false;             // belongs to an ended test: leaves the journal when it ends
+  bool unattended = false;            // waits although its client has closed its side: not under way
+  std::vector<ScriptedFault> faults;  // set after delivery
+  std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
-  // These are in real time, whatever the gateway's clock shows.
+  // The following are in real time, regardless of the gateway's clock.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime recorded{};               // it was published, before any of its answer left
-  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
-  std::optional<RealTime> answered;  // the answer began
-  std::optional<RealTime> left;      // the client left, or closed its side
-  RealTime over{};                   // it ended
+  RealTime recorded{};               // when it was published, before any byte of the answer
+  TimePoint machine_time{};          // the system clock at that time, by which clients read dates
+  std::optional<RealTime> answered;  // when the answer began
+  std::optional<RealTime> left;      // when the client left or closed its side
+  RealTime over{};                   // when the exchange ended
 
-  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
-  /// only when the exchange ends, which the journal then counts.
+  /// The memory of the record, for the journal's byte limit. After publication it only changes when the exchange ends;
+  /// the journal counts that.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Finds its own weight out, before it is published.
+  /// Computes its own weight before publication.
   void weigh();
 
-  // For the connection's thread, before or after publication. What is said twice, but for bytes, changes nothing.
+  // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
   MOCK_GATEWAY_INLINE void mark_client_closed(const Leaving& leaving) override;
@@ -9891,93 +9884,91 @@ struct ExchangeRecord final : ExchangeObserver {
   MOCK_GATEWAY_INLINE void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
-  /// What became of the reply's script, when its delivery is over.
+  /// Records the results of the reply's script after delivery.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// How many rules of chaos struck, without those that came to nothing.
+  /// Returns the number of chaos rules that struck, without those that had no effect.
   std::size_t chaos_strikes() const;
 
  private:
   std::unique_lock<std::mutex> lock() const;
 };
 
-/// The record of one gateway's exchanges. Thread-safe.
+/// The journal of one gateway. Thread-safe.
 class JournalState {
  public:
-  /// Throws GatewayError when a bound is 0.
+  /// Throws GatewayError if a limit is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// The id of an exchange that is to be published later.
+  /// Reserves the id of an exchange that is published later.
   std::uint64_t reserve_id();
-  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
-  /// Evicts the oldest records beyond the bounds; the newest always stays.
+  /// Publishes a record. Assigns an id unless one was reserved, and sets it in the record's findings and near misses.
+  /// Evicts the oldest records beyond the limits, but never the newest.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
-  /// KeptProblems.
+  /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  /// Returns the scope's problems since the last forget_problems(), oldest first; clear() keeps them.
   std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// How many more of the scope there were than problems() holds.
+  /// Returns the number of further problems of the scope.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
-  /// Forgets all problems, those of exchanges under way too.
+  /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// Counts forget_problems; a record carries what it was when its request was complete.
+  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, a reserved one included; 0 when there was none.
+  /// The newest exchange's id, including reserved ones; 0 if there is none.
   std::uint64_t newest_id() const;
-  /// A request has begun to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
+  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
-  /// Notes that a fault strikes a connection; of too many, the newest are kept.
+  /// Records a fault that strikes a connection; keeps the newest.
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
-  /// Ends a published exchange; nothing happens the second time.
+  /// Ends a published exchange; repeated calls have no effect.
   void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
 
   std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
   std::size_t added() const;
   std::size_t evicted() const;
-  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
+  /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
-  /// and counts go on.
+  /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  /// What came since somebody looked last.
+  /// New records since an earlier call.
   struct News {
-    /// Records that are kept, in order of publication.
+    /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
-    /// How many were published in all: what to ask with next time.
+    /// The number of records published so far, for the next call.
     std::uint64_t number = 0;
-    /// No record is kept whose id is less.
+    /// No kept record has a smaller id.
     std::uint64_t oldest = 0;
   };
-  /// Records published after the first `number`. Takes time for these only.
+  /// Returns the records published after the first `number`. The time depends only on their number.
   News news(std::uint64_t number) const;
-  /// Takes those out that have ended.
+  /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError when there is none.
+  /// Throws GatewayError if there is none.
   std::shared_ptr<ExchangeRecord> last() const;
-  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
+  /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
-  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
+  /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
-  /// another test's client leaves open is not waited for.
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count, so
+  /// that it does not wait for another test's client.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
-  /// every request.
+  /// Returns the number of the scope's exchanges under way. Requests not recorded yet only count for the scope of all
+  /// requests.
   std::size_t open(const RequestScope& scope) const;
-  /// The recorded exchanges of the scope that are under way.
+  /// Returns the scope's recorded exchanges that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
-  /// three exchanges that wait as their scripts want. Empty when none does.
+  /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s" for the message of a failed wait: the first
+  /// three exchanges that wait as scripted. Empty if there are none.
   std::string scripted_waits() const;
-  /// The newest record of a stub; null when there is none.
+  /// Returns the newest record of a stub, or null.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
@@ -9985,12 +9976,12 @@ class JournalState {
   std::size_t max_entries_;
   std::size_t max_bytes_;
 
-  // These expect the mutex to be held.
+  // These require the mutex.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
+  /// Moves the oldest records beyond the limits into `out`, for the caller to free after the lock.
   void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
-  /// Finds out whether the record of a reserved id was forgotten before it was published.
+  /// Checks whether the record of a reserved id was forgotten before its publication.
   void settle_reserved(ExchangeRecord& record);
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
@@ -9999,9 +9990,10 @@ class JournalState {
   std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
-  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
-  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
+  std::set<std::uint64_t> reserved_;                               // ids not published yet
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
+                                                                   // reserved
+  std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
@@ -10009,11 +10001,11 @@ class JournalState {
 
 namespace journal {
 
-/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
+/// Returns the time after `timeout`, at most a year, because adding Duration::max() would overflow.
 std::chrono::steady_clock::time_point deadline(Duration timeout);
-/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
+/// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
-/// What operator<< prints.
+/// Returns what operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -10023,12 +10015,12 @@ std::string text_of(const Outcome& outcome);
 
 // ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
 
-// The parts of a gateway that outlive it where a handle keeps them.
+// The parts of a gateway that handles keep alive after it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
-/// by itself.
+/// The parts of a gateway shared by connections, verify() and handles such as Keys, Stub and Journal. Each part is
+/// thread-safe.
 struct GatewayParts {
   Clock clock;
   std::shared_ptr<KeyStore> keys;
@@ -10042,40 +10034,39 @@ struct GatewayParts {
 
 // ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
 
-// What others call of the review, and what `review.cpp` and `retries.cpp` share.
+// The review's functions for other files, and those shared by `review.cpp` and `retries.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ChaosRules;
 class ReportedProblems;
 
-/// Throws GatewayError, which lists the codes, when there is no such code.
+/// Throws GatewayError with the list of codes if this one is unknown.
 void require_finding_code(const std::string& code);
 
 namespace review {
 
-/// A number of `unit`s; nothing when it is no plain decimal number.
+/// Returns a number of `unit`s; empty if the text is not a plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 }  // namespace review
 
-/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
-/// errors.
+/// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
-/// Keeps what the body of a 429 without a time in its headers says.
+/// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
-/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
-/// `reported` hears what the review prints.
+/// Waits in real time, up to `patience`, until no exchange of the scope is under way, then reviews the records. Marks
+/// findings as seen in `reported` when the review is printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
-/// The findings about exchanges after `since` that fail no review.
+/// Returns the findings about exchanges after `since` that fail no review.
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
                                        std::uint64_t since);
 
-/// An exchange under review, with a copy of what may still change in its record.
+/// An exchange under review, with copies of the fields of its record that may change.
 struct Seen {
   using RealTime = ExchangeRecord::RealTime;
 
@@ -10085,23 +10076,22 @@ struct Seen {
   std::optional<RealTime> client_left;
   std::optional<TimePoint> first_byte;
   std::optional<RealTime> answered;
-  /// The client could send the request from this moment on.
+  /// The lower bound of the time at which the client sent the request.
   RealTime possible{};
   RealTime over{};
-  /// The number of the try, from a client that numbers its tries; 0 for the first.
+  /// The number of the try, if the client numbers its tries; 0 for the first.
   std::optional<std::int64_t> number;
   /// The request's Idempotency-Key.
   std::optional<std::string> call;
-  /// A fault of chaos struck the answer, or its Content-Length was wrong.
+  /// Whether a chaos fault struck the answer or its Content-Length was wrong.
   bool broken = false;
 };
 
-/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
-/// of ids.
+/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
-/// Shows the journal to the reviews of the other gateways of this process, as long as it lives. For any thread.
+/// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
-/// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
+/// Finds keys that a redirect took to or from another gateway of this process.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
@@ -10112,63 +10102,63 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ChaosRules;
 
-/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
-/// known. The caller says which exchange it was.
+/// Compares the request with the stub. Never runs the test's functions: their results are in `function_results`, or
+/// unknown. The caller sets the exchange of the result.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
-/// Whether every condition is known to hold.
+/// Whether all conditions are known to hold.
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// Every text in it that may hold a key.
+/// Returns all texts in it that may contain a key.
 std::vector<std::string*> texts_of(NearMiss& near);
-/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
+/// Returns the condition lines, indented by two spaces: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
-/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
+/// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
 
-/// Why no stub answered a request.
+/// The reason that no stub answered a request.
 struct Diagnosis {
-  /// The request in brief and the closest stubs, three at most, the best first.
+  /// The request in brief and up to three stubs, closest first.
   std::string text;
-  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
+  /// The closest stub in one line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
-  /// The stubs that the text tells of.
+  /// The stubs in the text.
   std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
-/// 3`.
+/// Returns the first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service"
+/// exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
-/// The recorded chat request in a line; empty when it was none.
+/// Returns the recorded chat request in one line; empty for other requests.
 std::string brief(const ExchangeRecord& record);
 
-/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
-/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
-/// that was the gateway's: 401, 403, 429.
+/// Whether the gateway itself refused the request because of its content: 400, 404 for a path, 405, 413, 415, or 401
+/// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
+/// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
-/// 401, and for what is no refusal.
+/// Returns the reason of such a refusal in one line: `temperature: expected a number, got a string ("hot")`. Empty for
+/// 401 and for requests that were not refused.
 std::string refusal(const ExchangeRecord& record);
-/// Whether it was the default reply that refused a valid request.
+/// Whether the default reply could not answer a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
-/// of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty where there was none.
+/// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
+/// requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty without chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
-/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
+/// A recorded chat request, parsed again for reports on stubs with unmet expectations.
 class RecordedCall {
  public:
   explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
 
   const ExchangeRecord& record() const { return *record_; }
-  /// Whether it was a chat request, answered as such or not.
+  /// Whether it was a chat request, regardless of the answer.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
-  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
+  /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
@@ -10182,20 +10172,19 @@ class RecordedCall {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
-/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
-/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
-/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
-/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
-/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
-/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
+/// Masks secrets in a request before it is recorded: every key of the gateway in any state, the credential of this
+/// request even if it is no key (a client with a real key may have connected), and anything else that looks like a key,
+/// such as `sk-…`. Covers target, header values, body and raw bytes, with escapes, and in base64 except for values that
+/// only look like keys. Credential fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at
+/// most their scheme. A secret that may be a word, such as "EMPTY", is masked only there. A secret becomes `sk-***`, or
+/// `***` if it does not begin with `sk-`. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
+/// Masks keys in a text derived from the request: a decision's detail, a finding, a log line.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// Masks the gateway's keys, and what looks like one, in an answer.
+/// Masks the gateway's keys and strings that look like keys in an answer.
 void redact(SentAnswer& answer, const KeyStore& keys);
 
 }}}  // namespace mock_gateway::detail
@@ -10204,18 +10193,18 @@ void redact(SentAnswer& answer, const KeyStore& keys);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
+/// The problems already seen and the notes already printed, which the gateway's destructor does not repeat.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes. Returns those that had not been added before.
+  /// Adds the notes and returns the new ones.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
-  /// connections may be printed once more, since the same count means others in the next test.
+  /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
+  /// more, because the same count means other ones in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// The notes without those that belong to earlier tests.
+  /// Returns the notes without those of earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -10226,35 +10215,36 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+/// Computes the problems and notes of a gateway from its script and journal.
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
-  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
-  /// for a key that the gateway never had.
+  /// Waits in real time, up to `patience`, until no exchange of the scope is under way. Throws GatewayError for an
+  /// unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// What the client did wrong; it waits in the same way.
+  /// Returns the client's mistakes, after the same wait.
   Review review(const RequestScope& scope, Duration patience) const;
-  /// What nobody has looked at yet.
+  /// Problems and notes that have not been seen yet.
   struct Unreported {
-    /// The message about problems and notes; empty when there is no such problem.
+    /// The message about problems and notes; empty if there are no problems.
     std::string problems;
-    /// The notes, when there is none: what to print when the test has failed.
+    /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`: notes alone. `since`: as below, for findings.
+  /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
-  /// call. Findings about these that fail no review come first, unless a review has printed them.
+  /// Returns the notes of verify() about exchanges after `since` that are not printed yet. Excludes stubs, which later
+  /// requests may call. Findings about these exchanges that fail no review come first, unless a review has printed
+  /// them.
   std::string new_notes(std::uint64_t since) const;
-  /// What chaos and faults of connections have done until now is not new any more.
+  /// Marks notes about chaos and connection faults so far as old.
   void pass_over_notes() const;
   void reset();
 
  private:
-  /// A problem, and the name under which it is told.
+  /// Problems with the identities used in reports.
   using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
   Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
@@ -10262,42 +10252,42 @@ class GatewayProblems {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
+  /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  /// The newest chat requests, oldest first; none when no stub asks for them.
+  /// Returns the newest chat requests, oldest first; none if no stub needs them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// The stubs that ask something of the client, and whether they are met, by the problems.
+  /// Returns the stubs with expectations, and whether these are met according to the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
-  /// The text without keys, which a stub's name or a matcher may hold.
+  /// Returns the text with masked keys, which names of stubs and matchers may contain.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
 
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
+  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway's creation or reset
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
-/// Every call of each stub came before every call of the next, and each was called.
+/// Verifies that each stub was called and that all its calls came before those of the next one.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
-/// was unusual in them, and which got a failure; of many exchanges the first ten.
+/// Returns the notes of verify() about the scope's exchanges after `since`, one line each: scripted faults and waits,
+/// unusual answers, failures. Limited to ten exchanges.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// The connections that a scripted fault struck, a line each.
+/// Returns the connections struck by a scripted fault, one line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// The first ten lines about connections, and how many more there are.
+/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// What is under way: what each exchange waits for as scripted, and how many others there are.
+/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
-/// The first notes, a line each, and how many more there are.
+/// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// What verify() prints, of many problems and notes the first; empty when there are none.
+/// Returns what verify() prints: the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }}}  // namespace mock_gateway::detail
@@ -27065,13 +27055,13 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
-// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
-// chaos; what is a refusal.
+// The diagnosis of an unmatched request: the three closest stubs, ✔ and ✘ lines; first lines of problems; the line
+// about chaos; which requests count as refused.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace diagnoses {
 
-/// Why the stub may not answer, as far as that does not depend on the request.
+/// Returns why the stub may not answer, apart from its matchers.
 MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
   const StubPlan& plan = stub.plan();
   if (stub.removed()) return "removed";
@@ -27095,7 +27085,7 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-/// How much stands between the stub and the request.
+/// Returns the number of conditions that keep the stub from answering.
 MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses
@@ -27163,7 +27153,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
       near.passed_over = lower ? "of a lower priority" : "older";
     }
   }
-  // The one that refused is the reason, whatever else is near.
+  // A stub that refused the request is the reason, even if others are closer.
   const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
   std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
     if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
@@ -27204,7 +27194,7 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
     case Problem::Kind::unmet_expectation:
-    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
+    case Problem::Kind::out_of_order: break;  // these concern stubs, not exchanges
   }
   line += "  " + text::printable(request.method) + " " + text::printable(request.path());
   if (!request.key_id.empty()) {
@@ -27259,7 +27249,7 @@ MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> r
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    // It was none, or is none any more since its keys were masked.
+    // It was no chat request, or is none any more with masked keys.
   }
 }
 
@@ -27291,8 +27281,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
-/// to grow copies what it holds, with all that is in it.
+/// Returns an empty object with room for all members, including those that the control API adds: a growing object
+/// copies its members.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -27301,10 +27291,10 @@ MOCK_GATEWAY_INLINE Json roomy_object() {
 
 MOCK_GATEWAY_INLINE void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
 
-/// A text that dump() can write.
+/// Adds a text, made valid UTF-8 so that dump() can write it.
 MOCK_GATEWAY_INLINE void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
 
-/// The same; null when there is no text.
+/// Adds a text; null if it is empty.
 MOCK_GATEWAY_INLINE void put_if_any(Json& object, const char* key, std::string_view text) {
   put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
 }
@@ -27323,7 +27313,7 @@ MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
 
 MOCK_GATEWAY_INLINE Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
 
-/// In milliseconds, with three decimals at most.
+/// Returns milliseconds with at most three decimals.
 MOCK_GATEWAY_INLINE Json milliseconds(Duration duration) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
   return static_cast<double>(microseconds) / 1000;
@@ -27333,7 +27323,7 @@ MOCK_GATEWAY_INLINE Json milliseconds_until(const std::optional<TimePoint>& end,
   return end ? milliseconds(*end - begin) : Json();
 }
 
-/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
+/// Returns an object with one key for the encoding of the bytes, `text` or `base64`; null if there are none.
 MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   if (bytes.empty()) return {};
   Json object;
@@ -27344,7 +27334,7 @@ MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
+/// The same, or `json` for JSON. An object with a duplicate key stays text, because a JSON value would lose one.
 MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -27428,7 +27418,7 @@ MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
   return object;
 }
 
-/// What of an exchange changes together, as it is at one moment.
+/// A consistent snapshot of the fields of an exchange that change.
 struct Progress {
   explicit Progress(const ExchangeRecord& record) {
     const std::lock_guard<std::mutex> lock(record.signal->mutex);
@@ -27444,7 +27434,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// What the test's author wrote is masked by nobody else.
+/// Masks keys in texts by the test's author, which are not masked elsewhere.
 MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -27459,7 +27449,7 @@ MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-/// Each a list of name and value.
+/// Each is a list of name and value.
 MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
   for (const wire::Header& header : headers) {
@@ -27471,10 +27461,10 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// How many bytes of an answer are shown.
+/// The maximum number of bytes of an answer to show.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
-/// The parts within the first bytes that are shown.
+/// The parts within that limit.
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
   std::size_t room = longest_answer;
@@ -27511,7 +27501,7 @@ MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
   put_text(object, "path", request.path());
   put(object, "headers", of_headers(request.headers));
   put(object, "body", of_body(request.body));
-  // What is no HTTP has neither method nor target: its bytes are all there is.
+  // A malformed request has neither method nor target, only bytes.
   const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
   put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
   return object;
@@ -27555,7 +27545,7 @@ MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
 MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   namespace evidence = detail::evidence_json;
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
-  // First: what is asked for afterwards does not change any more, once the exchange has ended.
+  // Take this first: values read later no longer change if the exchange has ended.
   const evidence::Progress now(record);
   Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());
@@ -27584,7 +27574,7 @@ MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
   namespace evidence = detail::evidence_json;
   const std::string body = answer.body();
   const bool is_long = body.size() > evidence::longest_answer;
-  // A character that the cut goes through would make bytes of a text.
+  // Do not cut inside a character: the text would no longer be UTF-8.
   std::size_t end = is_long ? evidence::longest_answer : body.size();
   for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
   Json object = evidence::roomy_object();
@@ -27669,35 +27659,34 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
 
 // ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
 
-// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
+// `Exchange`: its log line (`summary`); `as_curl()`; `chat()`, `raw()`, its faults and chaos.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 namespace journal {
 
-/// The text's first line, printable, at most `most` bytes of it.
+/// Returns the first line of the text, printable, at most `most` bytes.
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// In single quotes, for a POSIX shell.
+/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
-/// Whether the bytes may stand in a command as they are: nothing of it disrupts the terminal that shows the command.
-/// Line ends and tabs, which make a body readable, may.
+/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);
-/// A word of a command with these bytes, which no NUL and no line end is part of.
+/// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes);
-/// A word that no shell reads otherwise stands without quotes.
+/// Returns a shell word, without quotes if it needs none.
 std::string shell_word(std::string_view text);
-/// Whether curl makes this field itself, from the request that it sends.
+/// Whether curl generates this field from the request.
 bool made_by_curl(std::string_view name);
-/// A header field as curl's argument.
+/// Returns a header field as curl's argument.
 std::string header_argument(const wire::Header& header);
-/// The arguments that make curl send this target.
+/// Returns curl's arguments for this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
+/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body);
-/// A command that prints the bytes, whatever they are, and shows none that is not showable.
+/// Returns a command that prints any bytes and is itself showable.
 std::string print_command(std::string_view bytes);
 
 MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
@@ -27761,7 +27750,7 @@ MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
       (credential == secrets::masked || credential == secrets::masked_other)) {
     return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
   }
-  // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
+  // For curl, "Name:" removes a field; "Name;" sends it without a value.
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
 }
 
@@ -27792,7 +27781,7 @@ MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
     } else {
       for (const char c : character) {
         const auto byte = static_cast<unsigned char>(c);
-        escaped += "\\0";  // and three octal digits
+        escaped += "\\0";  // followed by three octal digits
         for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
       }
     }
@@ -27923,7 +27912,7 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   const bool has_body = !request.body.empty();
   std::string command = "curl";
   if (request.method == "HEAD" && !has_body) {
-    command += " --head";  // -X HEAD would wait for the body that never comes
+    command += " --head";  // -X HEAD would wait for a body
   } else if (request.method != (has_body ? "POST" : "GET")) {
     command += " -X " + detail::journal::shell_word(request.method);
   }
@@ -27933,17 +27922,17 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   }
   if (!has_body) return command;
 
-  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // else curl claims a form
+  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // otherwise curl declares a form
   if (!detail::journal::fits_argument(request.body)) {
     return detail::journal::print_command(request.body) + " | " + command + " --data-binary @-";
   }
-  // --data-binary takes "@" for a file's name.
+  // --data-binary interprets "@" as a file name.
   const std::string option = request.body[0] == '@' ? " --data-raw " : " --data-binary ";
   return command + option + detail::journal::shell_quoted(request.body);
 }
 
 MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
-  // The first line of a table of conditions is indented.
+  // A condition table begins with an indented line.
   std::string_view told = record_->decision.detail;
   told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
   std::string decided = detail::journal::one_line(told, 200);
@@ -27972,8 +27961,8 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& 
 
 // ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
 
-// What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
-// are told only once.
+// The problems and notes of `verify()`: texts, stubs never called, unmet expectations; which of them are reported only
+// once.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace gateway_problems {
@@ -27985,23 +27974,23 @@ MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
 
 using Calls = std::vector<RecordedCall>;
 
-/// How many stubs are compared with what came instead: each costs a comparison with every request.
+/// The maximum number of stubs to compare with other requests: each is compared with every request.
 inline constexpr std::size_t most_explained = 20;
 
 MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // of now, not of then
+  near.passed_over.clear();  // it describes the present state
   return near;
 }
 
-/// Whether the stub was there when the request came, and did not answer it.
+/// Whether the stub existed when the request arrived, and did not answer it.
 MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
   return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Why the answer was not the stub's, which matches the request: "no stub answered".
+/// Returns why the request did not get the stub's answer, although the stub matches: "no stub answered".
 MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
@@ -28014,7 +28003,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   }
   std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
-    // Which of them was missing at that moment is not on record.
+    // The record does not say which state was missing then.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
       text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
@@ -28027,13 +28016,13 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A request that the stub did not answer, and how near it came.
+/// A request that the stub did not answer, with its near miss.
 struct Nearest {
-  const RecordedCall* call = nullptr;  // null: there is none
+  const RecordedCall* call = nullptr;  // null if there is none
   NearMiss near;
 };
 
-/// The first that the stub matches.
+/// Returns the first call that the stub matches.
 MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
@@ -28047,7 +28036,7 @@ MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const Exchang
   return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
 }
 
-/// The one that came closest; those that the stub matches are left out.
+/// Returns the closest call, without those that the stub matches.
 MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
@@ -28059,7 +28048,7 @@ MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   return best;
 }
 
-/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+/// Adds the closest request to the problem of a stub with too few calls.
 MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   Nearest match = hidden(stub, calls);
   const bool is_match = match.call != nullptr;
@@ -28077,7 +28066,7 @@ MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, cons
   found.near_misses.push_back(std::move(near));
 }
 
-/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
+/// Returns lines about requests that were refused while the stub existed and so were not its calls.
 MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
   constexpr std::size_t most = 3;
   std::string lines;
@@ -28101,7 +28090,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
   return lines;
 }
 
-/// Without an explanation when `calls` is null.
+/// Omits the explanation if `calls` is null.
 MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
   Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
@@ -28137,19 +28126,19 @@ MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::s
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// The line about chaos as a note; none when it is empty.
+/// Returns the line about chaos as a note; none if it is empty.
 MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
 }
 
-/// What tells a note from others: of an exchange under way, all but how long it has waited.
+/// Returns the part of a note that identifies it: for an exchange under way, without the duration of its wait.
 MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
   const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
   return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
 }
 
-/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+/// Whether the note is only a count: "and 2 more exchanges …", "1 exchange is still under way".
 MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
   return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
 }
@@ -28229,7 +28218,7 @@ MOCK_GATEWAY_INLINE void GatewayProblems::mask(Problem& found) const {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {
-  // A key may be named by its id here and by its description there.
+  // One scope may name a key by id, the other by description.
   const auto same = [this](const RequestScope& a, const RequestScope& b) {
     if (a.key().empty() || b.key().empty()) return a == b;
     const std::vector<std::string> ids = gateway_.keys->named(a.key());
@@ -28337,7 +28326,7 @@ MOCK_GATEWAY_INLINE GatewayProblems::Problems GatewayProblems::problems(const Re
                                                     const Calls& calls) const {
   Problems problems;
   add_problems(scope, problems);
-  // Whose connection it waits for, and which test's client slept, cannot be told.
+  // Connection faults and expired sleeps cannot be attributed to one test.
   if (scope.whole()) {
     add_connection_faults(problems);
     add_expired_sleeps(problems);
@@ -28403,11 +28392,11 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const Reques
   using gateway_problems::add;
   std::vector<std::string> notes = gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
   for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
+  // Connections cannot be attributed to one test.
   if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
   std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
   for (const auto& stub : stubs) {
-    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    // Expectations already are problems, and the catalogue's stubs are not the tester's.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;
@@ -28423,8 +28412,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const Reques
 
 // ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
 
-// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
-// `Exchange`.
+// Decisions, outcomes and departures with their names; `Journal` and its waits; the header declares `Exchange`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -28460,7 +28448,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
-  // How many events a broken answer had is the question; the number for a whole one says nothing.
+  // The number of events matters for a broken answer only.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
@@ -28538,7 +28526,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matche
 }
 
 MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
+  const bool at_least = evicted() > 0;  // before the search, to notice evictions meanwhile
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }
@@ -28582,17 +28570,17 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 
 // ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
 
-// How many problems are kept, for whom the others are counted; what is kept of one.
+// How many problems are kept and how the others are counted; the fields kept for each.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace kept_problems {
 
-/// Tells header fields apart as scopes do: the name in any case, the value exactly.
+/// Returns a fingerprint that compares fields as scopes do: names in any case, values exactly.
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
 
-/// A request with nothing but its key, for scopes.
+/// Returns a request with only its key, for scopes.
 MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
   ReceivedRequest request;
   request.key_id = id;
@@ -28616,14 +28604,14 @@ MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem recorded) {
 MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
   ++group.dropped;
   if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
-  std::set<std::uint64_t> fields;  // a request may have the same one twice
+  std::set<std::uint64_t> fields;  // a request may repeat a field
   for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
   for (const std::uint64_t field : fields) {
     const auto known = group.fields.find(field);
     if (known != group.fields.end()) {
       ++known->second;
     } else if (!group.has_uncounted && fields_ < most_fields) {
-      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
+      // After one uncounted field no more are added, so every counted field is counted completely.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {
@@ -28654,7 +28642,7 @@ MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(con
       its.count = group.dropped;
     }
     if (its.count == 0 && !its.is_least) continue;
-    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
+    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are ordered by kind
     all.back().count += its.count;
     all.back().is_least = all.back().is_least || its.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
@@ -28693,15 +28681,15 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
-// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
+// Notes about exchanges, connections and waits: "broke off … as scripted"; their limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace notes {
 
-/// How many exchanges, and how many connections, the notes tell of.
+/// The maximum number of exchanges, and of connections, in the notes.
 inline constexpr std::size_t most = 10;
 
-/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
+/// Whether the stall guard ended the wait of this fault, which a problem reports.
 MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
@@ -28709,11 +28697,11 @@ MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fa
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
-/// problems, findings or the line about chaos tell.
+/// Returns "was answered with 500 internal_error as scripted". Empty for other answers, and for failures that problems,
+/// findings or the line about chaos report.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
-  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
   const std::string& code = record.advice.code;
   const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
   if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
@@ -28725,7 +28713,7 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
+/// Returns the note about an exchange, to follow "exchange 1"; empty if there is none.
 MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
@@ -28794,14 +28782,14 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
 
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
-// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+// The record of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace journal {
 
-/// The memory of these besides their own size: of a short text there is none.
+/// The heap memory of these values; 0 for short strings.
 std::size_t held(const std::string& text);
-/// What scopes are told by, the body left out.
+/// Returns the parts of a request that scopes compare, without the body.
 ReceivedRequest without_body(const ReceivedRequest& request);
 
 MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
@@ -28815,7 +28803,7 @@ MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
-/// Under the journal's mutex.
+/// Requires the journal's mutex.
 MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
@@ -28867,7 +28855,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += held(*text);
-  for (const Finding& finding : findings)  // each of one exchange
+  for (const Finding& finding : findings)  // each has one exchange
     total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
@@ -28876,7 +28864,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
 }
 
 MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
-  // Before publication nobody else knows the record.
+  // Before publication no other thread has the record.
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
@@ -28981,14 +28969,14 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    // Under the lock: who sees the count finds the record.
+    // Under the lock, so that a thread that sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
     for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto after = records_.end();  // of one whose id was reserved, those that came since
+    auto after = records_.end();  // for a reserved id, after the exchanges with larger ids
     while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
     records_.insert(after, std::move(record));
     evict(out);
@@ -29017,7 +29005,7 @@ MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Reco
 }
 
 MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
-  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
+  if (record.epoch != epoch_ || record.forgotten) return;  // belongs to an earlier test
   recorded.request = journal::without_body(record.request);
   if (!recorded.stub) recorded.stub = record.stub;
   Problem& problem = recorded.problem;
@@ -29076,7 +29064,7 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   const AnswerLog* const log = record.progress.log.get();
-  // A sweep needs its log whole, however much that is.
+  // A sweep keeps its whole log, regardless of size.
   const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -29129,7 +29117,7 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
-  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
+  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // dropped records are freed after the lock
   std::vector<RecordedProblem> problems;             // likewise
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
@@ -29151,7 +29139,7 @@ MOCK_GATEWAY_INLINE JournalState::News JournalState::news(std::uint64_t number) 
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     news.number = added_;
     news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most of them are the last ones. Those that were evicted already are missing.
+    // Most are the last records; evicted ones are missing.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
@@ -29253,18 +29241,18 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(c
 
 // ---- evidence/redaction.cpp -----------------------------------------------------------------------------------------
 
-// Where a recorded request is masked, and an answer. Which fields, and what is a key: `src/keys/secrets.cpp`.
+// Where recorded requests and answers are masked. Which fields and keys: `src/keys/secrets.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redaction {
 
-/// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
+/// Returns the scheme with its space: "Bearer " of "Bearer sk-1". Empty without a scheme.
 MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
   if (!text::equals_ignoring_case(name, "Authorization") && !text::equals_ignoring_case(name, "Proxy-Authorization"))
     return {};
   const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
   if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
-  // Letters only: what stands first in a malformed field may be the key itself.
+  // Only letters: a malformed field may begin with the key itself.
   const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
   });
@@ -29272,7 +29260,7 @@ MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::strin
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
-/// The value of a sensitive field, its credential replaced.
+/// Returns the value of a sensitive field with its credential replaced.
 MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
@@ -29281,20 +29269,20 @@ MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_
   return std::string(scheme).append(credential.substr(0, 3) == "sk-" ? secrets::masked : secrets::masked_other);
 }
 
-/// The credentials in the sensitive fields that no key of the gateway has.
+/// Adds the credentials in sensitive fields that are not keys of the gateway.
 MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const wire::Header& header : headers) {
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    // What else such a field holds may be any word: replacing it in the body would change what the request says.
+    // Other values of such a field may be any word: replacing it in the body would change the request.
     if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
   }
 }
 
-/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
-/// field included.
+/// Masks the sensitive fields of a raw header section, including continuation lines (RFC 9112, 5.2) and malformed
+/// lines.
 MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
@@ -29306,7 +29294,7 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     if (!line.empty()) {
       const bool continues = line[0] == ' ' || line[0] == '\t';
-      // A malformed line may lack its colon, or have a space before it.
+      // A malformed line may have no colon, or a space before it.
       const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
       const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
       if (!continues) is_sensitive = secrets::is_sensitive_header(name);
@@ -29325,7 +29313,7 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   return result;
 }
 
-/// Whether the body came as one chunk: it stands whole behind the line that says its size.
+/// Whether the body arrived as one chunk, complete after its size line.
 MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::string& body) {
   const std::size_t size_line = raw_body.find("\r\n");
   return size_line != std::string::npos && raw_body.compare(size_line + 2, body.size(), body) == 0;
@@ -29343,7 +29331,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
-  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
+  // The head contains all fields: if it has no secret, they have none.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
       keys.mask(header.name, foreign);
@@ -29356,7 +29344,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
   if (!raw_body.empty()) keys.mask(raw_body, foreign);
-  // Chunks may have cut a secret in two, and then their bytes cannot be kept.
+  // Chunks may have split a secret, so the raw bytes cannot be kept.
   if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
   return leaks;
 }
@@ -29395,7 +29383,7 @@ MOCK_GATEWAY_INLINE void redact(SentAnswer& answer, const KeyStore& keys) {
 
 // ---- evidence/redirects.cpp -----------------------------------------------------------------------------------------
 
-// When a key went to another gateway behind a redirect; the text of that finding.
+// The finding about a key that followed a redirect to another gateway: when, and its text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redirects {
@@ -29408,13 +29396,13 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed: a gateway of static storage may be destroyed later than this would be.
+/// Never destroyed, because a static gateway may be destroyed later.
 MOCK_GATEWAY_INLINE Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
 }
 
-/// What each other gateway has recorded. Those that recorded nothing are left out.
+/// Returns the records of each other gateway; omits gateways without records.
 MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
@@ -29429,7 +29417,7 @@ MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& j
   return found;
 }
 
-/// Scheme, host and port in small letters. The names of this machine are one: localhost, 127.0.0.1, [::1].
+/// Returns scheme, host and port in lower case. The names of this machine are equal: localhost, 127.0.0.1, [::1].
 MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
   const std::size_t host = server.find("//") + 2;
@@ -29438,7 +29426,7 @@ MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   return server;
 }
 
-/// Path and query of an absolute URL.
+/// Returns path and query of an absolute URL.
 MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
   if (path == std::string_view::npos) return "/";
@@ -29446,19 +29434,19 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request is the redirected one, come again with the same credential.
+/// Whether the request follows this redirect with the same credential.
 MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
-  // Fetch standard, 4.4: these make a GET of a POST.
+  // Fetch standard, 4.4: other redirects turn POST into GET.
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-/// The first request among `there` that is `redirected`, come again.
+/// Returns the first request in `there` that follows the redirect of `redirected`.
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
@@ -29506,7 +29494,7 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
-// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
+// Retries: which requests count as one and may differ how; when one is too early or useless; tolerances; texts of these
 // findings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -29516,20 +29504,20 @@ using RealTime = Seen::RealTime;
 using Group = std::vector<const Seen*>;
 using text::seconds;
 
-/// How much earlier than told a client may come back.
+/// How much earlier than asked a client may retry.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests that follow each other faster may come from calls made in parallel.
+/// Requests closer together may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How long after a final error a new call that asks the same looks like another try.
+/// How soon after a final error an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
-/// The same after the quota of a day was used up, and after the client gave a request up.
+/// The same after an exhausted daily quota, and after the client gave up a request.
 inline constexpr Duration a_while = std::chrono::minutes{1};
-/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
+/// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Which requests ask the same -------------------------------------------------------------------------------------
+// --- Equal requests ------------------------------------------------------------------------------------------------
 
-/// A JSON object without its labels and its white space. Any other body as it is.
+/// Returns a JSON object without its labels and white space; other bodies unchanged.
 MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
   Json body = read_json_if_valid(text);
   if (!body.is_object()) return text;
@@ -29537,66 +29525,65 @@ MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
   return body.dump();
 }
 
-/// The same for a request and its retries.
+/// Returns a hash that is equal for a request and its retries.
 MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
   const std::string asked = without_labels(request.body);
   std::uint64_t value = record.leaks.credential;
-  // The lengths keep the end of one part apart from the beginning of the next.
+  // The lengths separate the parts.
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
     value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
   return value;
 }
 
-// --- Which came when -------------------------------------------------------------------------------------------------
+// --- Order and pauses ----------------------------------------------------------------------------------------------
 
-/// Whether the first was answered, and the second came afterwards.
+/// Whether the first was answered before the second arrived.
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
-/// answered.
+/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
+/// was not answered.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
-  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
   const TimePoint began = first.first_byte.value_or(first.record->received);
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
-/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
-/// manual clock gives the same message each time.
+/// Returns the waiting time for messages: the judged time. If the other clock is longer by at most 1 % of the time
+/// asked for, returns the time on the gateway's clock, so that messages on a manual clock are reproducible.
 MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to ask the very same in several calls at once.
+/// Whether the client seems to send the same request in parallel calls.
 MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
     if (!comes_after(first, second)) return true;
-    // A call that succeeded is over: the next one has come from beside it.
+    // A successful call is over, so the next one is from a parallel call.
     if (first.record->status < 400 && pause_between(first, second) < burst) return true;
   }
   return false;
 }
 
-/// Until when another request would have been under way together with this one.
+/// Returns the time until which another request counts as simultaneous.
 MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   const bool is_pending = seen.outcome == Outcome::Kind::pending;
   if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
   if (is_pending) return RealTime::max();
-  // The gateway notes the end of a stream after the client has read it, and may have asked again.
+  // The gateway notices the end of a stream later than the client, which may already have sent a new request.
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
-/// comes while an earlier one is under way, or within a burst.
+/// Returns for each request whether two were simultaneous in its run. A run continues with a request that arrives
+/// during an earlier one, or within a burst.
 MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  std::vector<bool> together;  // of each run
+  std::vector<bool> together;  // for each run
   std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
   for (const Seen* const seen : same) {
@@ -29612,7 +29599,7 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- What was wrong --------------------------------------------------------------------------------------------------
+// --- Mistakes ------------------------------------------------------------------------------------------------------
 
 MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -29620,44 +29607,44 @@ MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
 
-/// Whether the quota of a day is used up, and nothing says when to come back.
+/// Whether the daily quota is exhausted and no time to retry is given.
 MOCK_GATEWAY_INLINE bool is_over_for_the_day(const RetryAdvice& advice) {
   return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
 }
 
-/// Whether it failed, and its client has read that.
+/// Whether it failed and its client has read the failure.
 MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
-  // What was not whole the client may not have read.
+  // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing was changed between the two, and the second came when the first was over.
+/// Whether nothing changed in between, and the second came after the first was over.
 MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
 
-/// Whether the second may be the client's next try after the first, as far as header fields say.
+/// Whether the header fields allow the second to be the next try after the first.
 MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   if (second.number) return first.number && *first.number + 1 == *second.number;
   return !first.number && first.call == second.call;
 }
 
-/// What says that the second is a new call, and no retry of the first; empty: nothing does.
+/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
 }
 
-/// How the second came before the time that the first's answer asked for.
+/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
-  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
+  std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
   std::string clocks;
-  bool by_body = false;  // which asked for the time, and no header did
+  bool by_body = false;  // whether only the body gave the time
 };
 
-/// Nothing when it came in time.
+/// Empty if it came in time.
 MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -29672,7 +29659,7 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
                     "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
-  // The machine's clock is the client's.
+  // The system clock is the client's clock.
   const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
@@ -29715,7 +29702,7 @@ MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& 
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Whether a quota of a day was used up, and the day cannot have changed since.
+/// Whether a daily quota was exhausted and the day cannot have changed.
 MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
@@ -29727,7 +29714,7 @@ MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& s
                      "back.");
 }
 
-/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+/// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
@@ -29750,7 +29737,7 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
-/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
+/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -29765,20 +29752,20 @@ MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const See
                                   "Send one key with all tries of a call.");
 }
 
-/// Whether the client left the first before its answer had begun, and then sent the second.
+/// Whether the client left the first before its answer began, and then sent the second.
 MOCK_GATEWAY_INLINE bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first had no answer yet when the second was there.
+/// Whether the first was unanswered when the second arrived.
 MOCK_GATEWAY_INLINE bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second is the first once more, by a client that did not wait for the first's answer.
+/// Whether the second repeats the first without waiting for its answer.
 MOCK_GATEWAY_INLINE bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -29797,9 +29784,9 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Requests that ask the same --------------------------------------------------------------------------------------
+// --- Groups of equal requests --------------------------------------------------------------------------------------
 
-/// Judges a group of requests that ask the same.
+/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
@@ -29813,7 +29800,7 @@ class SameQuestion {
   void judge() {
     for (std::size_t i = 0; i < same_.size(); ++i) {
       judge_retry_at(i);
-      // A numbered try that broke is continued by the next, although it forbids nothing.
+      // A numbered try that broke may be continued by the next.
       const Seen& seen = *same_[i];
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
@@ -29837,7 +29824,7 @@ class SameQuestion {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    // Any of several calls may be the one retried: the retry is wrong only if it is wrong after each.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -29859,7 +29846,7 @@ class SameQuestion {
   void judge_lone_at(std::size_t at) {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
-    // What a retry continues later was still under way, and what it has continued before is over.
+    // A call that a retry continues later was still under way; one that was continued before is over.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
@@ -29868,7 +29855,7 @@ class SameQuestion {
 
   void judge_resent_at(std::size_t at) {
     const Seen& second = *same_[at];
-    // Without numbers only what came right before can be told to be the same call.
+    // Without numbers only the previous request can be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
       if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
@@ -29882,8 +29869,8 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
-  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<std::size_t> open_;                      // failed and not continued by a retry
+  std::vector<std::optional<std::size_t>> continues_;  // the failed request that this one retries
   std::vector<bool> is_continued_;
 };
 
@@ -29899,7 +29886,7 @@ MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vecto
 
 // ---- evidence/review.cpp --------------------------------------------------------------------------------------------
 
-// `review()`: when a finding is found, its text; what it waits for; how it prints.
+// `review()`: when each finding occurs, its text; which exchanges it waits for; how it prints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -29907,11 +29894,11 @@ namespace review {
 
 using RealTime = Seen::RealTime;
 
-/// What a client has to close a stream after its end.
+/// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
-/// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
+/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
 void review_alone(const Seen& seen, std::vector<Finding>& findings);
@@ -29920,7 +29907,7 @@ void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings
 MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
   double value = 0;
-  double digit_weight = 0;  // of the next digit after the point
+  double digit_weight = 0;  // of the next decimal place
   std::size_t digits = 0;
   for (const char c : text) {
     if (c == '.' && digit_weight == 0) {
@@ -29938,7 +29925,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, 
     }
   }
   if (digits == 0) return std::nullopt;
-  constexpr double most = 3e18;  // nanoseconds; some 95 years
+  constexpr double most = 3e18;  // in nanoseconds; about 95 years
   const double count = std::min(value * static_cast<double>(unit.count()), most);
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
@@ -29983,10 +29970,10 @@ MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) 
   for (std::string_view rest = all; !rest.empty();) {
     std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    // The asynchronous client of an SDK beside the synchronous one is no other service.
+    // The asynchronous client of an SDK is not a different service.
     if (word.substr(0, 5) == "async") word.remove_prefix(5);
     if (is_version(word)) continue;
-    // Nor is a new version.
+    // Nor is another version.
     for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
       if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
     if (!word.empty()) names.emplace(word);
@@ -30063,7 +30050,7 @@ MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vecto
     key.name = request.key_description.empty() ? request.key_id : request.key_description;
     std::set<std::string> names = products(*agent);
     if (names.empty()) continue;
-    // One in common is enough: parts of an SDK put different names before it.
+    // One common product is enough: parts of an SDK add different names.
     const auto same = std::find_if(key.users.begin(), key.users.end(), [&names](const User& user) {
       return std::any_of(names.begin(), names.end(), [&](const auto& name) { return user.products.count(name) > 0; });
     });
@@ -30116,7 +30103,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
-  // When fields of one name differ, clients differ in which they read.
+  // Clients differ in which of several different fields they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
@@ -30135,7 +30122,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
 
 namespace review {
 
-/// Leaves out those that are switched off, and puts the others in order.
+/// Removes switched-off findings and sorts the others.
 MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -30170,7 +30157,7 @@ MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& j
                                        std::uint64_t since) {
   const std::vector<Seen> all = review::look(journal, {});
   std::vector<Finding> findings;
-  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
+  // These findings need a failure. Skip the slow comparison of requests without one.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
     review_retries(all, findings);
   review::arrange(findings, switched_off);
@@ -30278,7 +30265,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
 
 // ---- evidence/told_in_body.cpp --------------------------------------------------------------------------------------
 
-// What the body of a 429 says of trying again: which words name a time to wait, and which the quota of a day.
+// Retry advice in the body of a 429: the words that name a delay or a daily quota.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace told_in_body {
@@ -30288,7 +30275,7 @@ struct Unit {
   Duration duration;
 };
 
-/// A name comes before those that it begins with.
+/// Longer names come before their prefixes.
 inline constexpr Unit units[] = {
     {"milliseconds", std::chrono::milliseconds{1}},
     {"millisecond", std::chrono::milliseconds{1}},
@@ -30311,7 +30298,7 @@ MOCK_GATEWAY_INLINE std::string_view without_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// The unit with which the text begins; null when it begins with none.
+/// Returns the unit at the start of the text, or null.
 MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
   for (const Unit& unit : units) {
     if (text.substr(0, unit.name.size()) != unit.name) continue;
@@ -30321,7 +30308,7 @@ MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
   return nullptr;
 }
 
-/// The time with which the text begins: "300ms", "1.5s", "1m2s", "20 seconds".
+/// Returns the time at the start of the text: "300ms", "1.5s", "1m2s", "20 seconds".
 MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
   constexpr Duration longest = std::chrono::hours{24} * 365;
   std::optional<Duration> sum;
@@ -30338,7 +30325,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// The time that stands behind these words, whatever marks of JSON stand between.
+/// Returns the time after these words, ignoring JSON punctuation in between.
 MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());
@@ -30347,7 +30334,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, s
   return std::nullopt;
 }
 
-/// Whether the word stands there by itself.
+/// Whether the body contains the word on its own.
 MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) {
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -30359,7 +30346,7 @@ MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) 
 }  // namespace told_in_body
 
 MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
-  constexpr std::size_t longest = std::size_t{64} << 10;  // nobody says more of a limit
+  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name limits before this
   const std::string lower = text::lower_ascii(body.substr(0, longest));
   for (const std::string_view words : {"retrydelay", "try again in ", "retry in ", "retry after "}) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
@@ -30378,7 +30365,7 @@ MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
 
 // ---- evidence/verification.cpp --------------------------------------------------------------------------------------
 
-// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
+// The output of `verify()` and its limits; names of kinds of problems; `called_in_order`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -30402,7 +30389,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind ki
 namespace detail {
 namespace verifications {
 
-/// How many problems, and how many notes, a message shows.
+/// The maximum number of problems, and of notes, in a message.
 inline constexpr std::size_t most_shown = 20;
 
 }  // namespace verifications
@@ -30469,7 +30456,7 @@ namespace detail {
 MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;
   const StubState* previous = nullptr;
-  const secrets::Known looks_like;  // a key
+  const secrets::Known looks_like;  // to find strings that look like keys
   for (const auto& stub : stubs) {
     Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
     if (stub->recorded() == 0) {
@@ -30480,7 +30467,7 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
       found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
     if (!found.text.empty()) {
-      // The stubs may be of several gateways, whose keys nobody here knows.
+      // The stubs may belong to several gateways, whose keys are unknown here.
       for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
       problems.push_back(std::move(found));
     }
@@ -40417,274 +40404,274 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2051    model/http_reply.hpp
 //   2133    model/connection_fault.hpp
 //   2229    evidence/journal.hpp
-//   2528    model/sent_answer.hpp
-//   2599    script/near_miss.hpp
-//   2645    evidence/verification.hpp
-//   2775    model/finding.hpp
-//   2819    evidence/review.hpp
-//   2946    model/operation.hpp
-//   2977    keys/api_key.hpp
-//   3108    keys/keys.hpp
-//   3171    model/profile.hpp
-//   3203    model/tokenizer.hpp
-//   3215    gateway/options.hpp
-//   3366    model/acceptance.hpp
-//   3546    request/chat_request.hpp
-//   3675    script/scope.hpp
-//   3730    script/failure_scope.hpp
-//   3776    script/chaos.hpp
-//   3878    gateway/sweep.hpp
-//   4018    gateway/catalogue.hpp
-//   4191    gateway/mishaps.hpp
-//   4293    document/scenario_files.hpp
-//   4325    core/error.hpp
-//   4340    document/script_document.hpp
-//   4480    evidence/evidence_json.hpp
-//   4505    core/printed.hpp
-//   4536    core/reporter.hpp
-//   4620  Implementation
-//   4681    core/text.hpp
-//   4792    core/random.hpp
-//   4826    core/json_reader.hpp
-//   4883    core/pattern.hpp
-//   4980    core/json_pointer.hpp
-//   4997    core/calendar.hpp
-//   5032    core/access.hpp
-//   5104    core/timeline.hpp
-//   5300    core/process.hpp
-//   5325    core/relief.hpp
-//   5357    core/warning.hpp
-//   5367    core/rows.hpp
-//   5393    core/change_count.hpp
-//   5440    core/seldom.hpp
-//   5467    model/profile_traits.hpp
-//   5575    model/checks.hpp
-//   5592    model/reply_data.hpp
-//   5660    model/request_error.hpp
-//   5673    model/fault_rows.hpp
-//   5802    model/dialect_rows.hpp
-//   5842    model/finding_kinds.hpp
-//   5919    model/reply_checks.hpp
-//   5954    model/reply_template.hpp
-//   5977    request/embedding_request.hpp
-//   6001    request/chat_parser.hpp
-//   6019    request/chat_fields.hpp
-//   6068    request/chat_reader.hpp
-//   6166    keys/secrets.hpp
-//   6213    keys/key_store.hpp
-//   6441    answer/bodies.hpp
-//   6470    answer/events.hpp
-//   6518    answer/tokens.hpp
-//   6593    answer/completion.hpp
-//   6702    answer/completion_json.hpp
-//   6737    answer/completion_events.hpp
-//   6805    answer/words.hpp
-//   6820    answer/default_reply.hpp
-//   6836    answer/schema_instance.hpp
-//   6858    answer/embeddings.hpp
-//   6876    answer/occurrences.hpp
-//   6899    answer/schema_checker.hpp
-//   6994    script/matcher_node.hpp
-//   7085    script/script.hpp
-//   7365    script/chaos_plan.hpp
-//   7411    script/chaos_rules.hpp
-//   7493    script/connection_faults.hpp
-//   7549    script/forced_failures.hpp
-//   7594    script/field_matchers.hpp
-//   7688    script/hiding.hpp
-//   7729    script/excerpts.hpp
-//   7755    script/json_comparison.hpp
-//   7782    script/matcher_leaf.hpp
-//   7813    delivery/answer_log.hpp
-//   7931    delivery/gzip.hpp
-//   7957    delivery/framing.hpp
-//   8009    delivery/outlet.hpp
-//   8061    delivery/pace_schedule.hpp
-//   8103    delivery/progress.hpp
-//   8156    delivery/waits.hpp
-//   8237    delivery/write_queue.hpp
-//   8339    delivery/delivery.hpp
-//   8625    http/exchange_observer.hpp
-//   8662    http/sockets.hpp
-//   8794    http/wakes.hpp
-//   8845    http/connection.hpp
-//   9144    http/request_reader.hpp
-//   9278    http/server.hpp
-//   9344    http/response.hpp
-//   9360    http/turned_away.hpp
-//   9414    http/workers.hpp
-//   9473    http/acceptor.hpp
-//   9521    http/compatibility.hpp
-//   9531    http/poller.hpp
-//   9571    http/reactor.hpp
-//   9685    evidence/kept_problems.hpp
-//   9755    evidence/record.hpp
-//  10024    evidence/gateway_parts.hpp
-//  10043    evidence/review_parts.hpp
-//  10109    evidence/diagnosis.hpp
-//  10181    evidence/redaction.hpp
-//  10203    evidence/gateway_problems.hpp
-//  10305    serve/asked_requests.hpp
-//  10387    serve/operations.hpp
-//  10457    serve/served_models.hpp
-//  10500    serve/gateway_state.hpp
-//  10561    serve/served_request.hpp
-//  10744    serve/runner.hpp
-//  10810    serve/connection_loop.hpp
-//  10855    serve/request_checks.hpp
-//  10878    serve/tester_code.hpp
-//  10943    serve/explanation.hpp
-//  10966    gateway/catalogue_entries.hpp
-//  11270    gateway/option_values.hpp
-//  11331    gateway/sweep_run.hpp
-//  11355    document/script_reader.hpp
-//  11564    document/script_files.hpp
-//  11583    document/script_references.hpp
-//  11619    document/script_sections.hpp
-//  11750    document/script_values.hpp
-//  11885    document/loaded_document.hpp
-//  11917    core/calendar.cpp
-//  12029    core/clock.cpp
-//  12442    core/gate.cpp
-//  12653    core/implementation.cpp
-//  12665    core/json_pointer.cpp
-//  12722    core/json_reader.cpp
-//  13067    core/pattern.cpp
-//  13485    core/process.cpp
-//  13509    core/random.cpp
-//  13569    core/relief.cpp
-//  13596    core/reporter.cpp
-//  13679    core/source_location.cpp
-//  13695    core/text.cpp
-//  14051    core/wait.cpp
-//  14063    core/warning.cpp
-//  14077    model/acceptance.cpp
-//  14136    model/checks.cpp
-//  14174    model/connection_fault.cpp
-//  14276    model/failure.cpp
-//  14445    model/fault.cpp
-//  14680    model/finding.cpp
-//  14714    model/hold.cpp
-//  14736    model/http_reply.cpp
-//  14802    model/pace.cpp
-//  15000    model/profile.cpp
-//  15179    model/range.cpp
-//  15209    model/received_request.cpp
-//  15277    model/reply.cpp
-//  15687    model/reply_checks.cpp
-//  15879    model/reply_template.cpp
-//  16051    model/sent_answer.cpp
-//  16079    model/sse_dialect.cpp
-//  16225    request/chat_fields.cpp
-//  16367    request/chat_messages.cpp
-//  16576    request/chat_reader.cpp
-//  16990    request/chat_request.cpp
-//  17075    request/embedding_request.cpp
-//  17163    keys/api_key.cpp
-//  17213    keys/key_store.cpp
-//  17759    keys/keys.cpp
-//  17823    keys/secrets.cpp
-//  18030    answer/bodies.cpp
-//  18137    answer/completion.cpp
-//  18373    answer/completion_events.cpp
-//  18584    answer/completion_json.cpp
-//  18802    answer/default_reply.cpp
-//  19005    answer/embeddings.cpp
-//  19124    answer/events.cpp
-//  19143    answer/occurrences.cpp
-//  19165    answer/schema_checker.cpp
-//  19637    answer/schema_instance.cpp
-//  20017    answer/tokens.cpp
-//  20247    answer/words.cpp
-//  20308    script/chaos.cpp
-//  20449    script/chaos_rules.cpp
-//  20561    script/connection_faults.cpp
-//  20670    script/excerpts.cpp
-//  20733    script/field_matchers.cpp
-//  21146    script/forced_failures.cpp
-//  21250    script/hiding.cpp
-//  21367    script/json_comparison.cpp
-//  21453    script/matcher.cpp
-//  21708    script/matchers.cpp
-//  22064    script/scope.cpp
-//  22122    script/script.cpp
-//  22553    script/text_matchers.cpp
-//  22675    delivery/answer_log.cpp
-//  22845    delivery/delivery.cpp
-//  23311    delivery/faults_and_waits.cpp
-//  23588    delivery/framing.cpp
-//  23705    delivery/gzip.cpp
-//  23772    delivery/pace_schedule.cpp
-//  23841    delivery/progress.cpp
-//  23893    delivery/write_queue.cpp
-//  24042    http/acceptor.cpp
-//  24151    http/compatibility.cpp
-//  24261    http/connection.cpp
-//  24847    http/poller.cpp
-//  25062    http/reactor.cpp
-//  25330    http/request_reader.cpp
-//  25790    http/response.cpp
-//  25871    http/server.cpp
-//  26289    http/sockets.cpp
-//  26809    http/turned_away.cpp
-//  26899    http/wakes.cpp
-//  26953    http/workers.cpp
-//  27066    evidence/diagnosis.cpp
-//  27286    evidence/evidence_json.cpp
-//  27670    evidence/exchange.cpp
-//  27973    evidence/gateway_problems.cpp
-//  28424    evidence/journal.cpp
-//  28583    evidence/kept_problems.cpp
-//  28694    evidence/notes.cpp
-//  28795    evidence/record.cpp
-//  29254    evidence/redaction.cpp
-//  29396    evidence/redirects.cpp
-//  29507    evidence/retries.cpp
-//  29900    evidence/review.cpp
-//  30279    evidence/told_in_body.cpp
-//  30379    evidence/verification.cpp
-//  30496    serve/asked_requests.cpp
-//  30574    serve/chat_judge.cpp
-//  30895    serve/connection_loop.cpp
-//  31055    serve/cross_origin.cpp
-//  31098    serve/delivery_report.cpp
-//  31189    serve/explanation.cpp
-//  31255    serve/gateway_state.cpp
-//  31291    serve/judge.cpp
-//  31519    serve/limits.cpp
-//  31618    serve/operations.cpp
-//  31841    serve/profile_headers.cpp
-//  31882    serve/reply_answer.cpp
-//  32026    serve/request_checks.cpp
-//  32101    serve/runner.cpp
-//  32365    serve/served_models.cpp
-//  32443    serve/served_request.cpp
-//  32514    gateway/catalogue.cpp
-//  32935    gateway/catalogue_chunks.cpp
-//  33234    gateway/catalogue_delivery.cpp
-//  33389    gateway/catalogue_entries.cpp
-//  33618    gateway/catalogue_failures.cpp
-//  33906    gateway/catalogue_framing.cpp
-//  34093    gateway/catalogue_tool_calls.cpp
-//  34297    gateway/chat_script.cpp
-//  34446    gateway/gateway.cpp
-//  34737    gateway/mishaps.cpp
-//  35084    gateway/options.cpp
-//  35237    gateway/sweep.cpp
-//  35660    document/scenario_files.cpp
-//  35811    document/script_document.cpp
-//  36213    document/script_faults.cpp
-//  36549    document/script_files.cpp
-//  36696    document/script_gateway.cpp
-//  37030    document/script_matchers.cpp
-//  37396    document/script_objects.cpp
-//  37562    document/script_reader.cpp
-//  38005    document/script_references.cpp
-//  38329    document/script_replies.cpp
-//  38806    document/script_schema.cpp
-//  38941    document/script_sections.cpp
-//  39522    document/script_values.cpp
-//  39937  Adapters
-//  39954    adapters/catch2.hpp
-//  40112    adapters/doctest.hpp
-//  40277    adapters/gtest.hpp
+//   2526    model/sent_answer.hpp
+//   2597    script/near_miss.hpp
+//   2643    evidence/verification.hpp
+//   2771    model/finding.hpp
+//   2815    evidence/review.hpp
+//   2940    model/operation.hpp
+//   2971    keys/api_key.hpp
+//   3102    keys/keys.hpp
+//   3165    model/profile.hpp
+//   3197    model/tokenizer.hpp
+//   3209    gateway/options.hpp
+//   3360    model/acceptance.hpp
+//   3540    request/chat_request.hpp
+//   3669    script/scope.hpp
+//   3724    script/failure_scope.hpp
+//   3770    script/chaos.hpp
+//   3872    gateway/sweep.hpp
+//   4012    gateway/catalogue.hpp
+//   4185    gateway/mishaps.hpp
+//   4287    document/scenario_files.hpp
+//   4319    core/error.hpp
+//   4334    document/script_document.hpp
+//   4474    evidence/evidence_json.hpp
+//   4498    core/printed.hpp
+//   4529    core/reporter.hpp
+//   4613  Implementation
+//   4674    core/text.hpp
+//   4785    core/random.hpp
+//   4819    core/json_reader.hpp
+//   4876    core/pattern.hpp
+//   4973    core/json_pointer.hpp
+//   4990    core/calendar.hpp
+//   5025    core/access.hpp
+//   5097    core/timeline.hpp
+//   5293    core/process.hpp
+//   5318    core/relief.hpp
+//   5350    core/warning.hpp
+//   5360    core/rows.hpp
+//   5386    core/change_count.hpp
+//   5433    core/seldom.hpp
+//   5460    model/profile_traits.hpp
+//   5568    model/checks.hpp
+//   5585    model/reply_data.hpp
+//   5653    model/request_error.hpp
+//   5666    model/fault_rows.hpp
+//   5795    model/dialect_rows.hpp
+//   5835    model/finding_kinds.hpp
+//   5912    model/reply_checks.hpp
+//   5947    model/reply_template.hpp
+//   5970    request/embedding_request.hpp
+//   5994    request/chat_parser.hpp
+//   6012    request/chat_fields.hpp
+//   6061    request/chat_reader.hpp
+//   6159    keys/secrets.hpp
+//   6206    keys/key_store.hpp
+//   6434    answer/bodies.hpp
+//   6463    answer/events.hpp
+//   6511    answer/tokens.hpp
+//   6586    answer/completion.hpp
+//   6695    answer/completion_json.hpp
+//   6730    answer/completion_events.hpp
+//   6798    answer/words.hpp
+//   6813    answer/default_reply.hpp
+//   6829    answer/schema_instance.hpp
+//   6851    answer/embeddings.hpp
+//   6869    answer/occurrences.hpp
+//   6892    answer/schema_checker.hpp
+//   6987    script/matcher_node.hpp
+//   7078    script/script.hpp
+//   7358    script/chaos_plan.hpp
+//   7404    script/chaos_rules.hpp
+//   7486    script/connection_faults.hpp
+//   7542    script/forced_failures.hpp
+//   7587    script/field_matchers.hpp
+//   7681    script/hiding.hpp
+//   7722    script/excerpts.hpp
+//   7748    script/json_comparison.hpp
+//   7775    script/matcher_leaf.hpp
+//   7806    delivery/answer_log.hpp
+//   7924    delivery/gzip.hpp
+//   7950    delivery/framing.hpp
+//   8002    delivery/outlet.hpp
+//   8054    delivery/pace_schedule.hpp
+//   8096    delivery/progress.hpp
+//   8149    delivery/waits.hpp
+//   8230    delivery/write_queue.hpp
+//   8332    delivery/delivery.hpp
+//   8618    http/exchange_observer.hpp
+//   8655    http/sockets.hpp
+//   8787    http/wakes.hpp
+//   8838    http/connection.hpp
+//   9137    http/request_reader.hpp
+//   9271    http/server.hpp
+//   9337    http/response.hpp
+//   9353    http/turned_away.hpp
+//   9407    http/workers.hpp
+//   9466    http/acceptor.hpp
+//   9514    http/compatibility.hpp
+//   9524    http/poller.hpp
+//   9564    http/reactor.hpp
+//   9678    evidence/kept_problems.hpp
+//   9748    evidence/record.hpp
+//  10016    evidence/gateway_parts.hpp
+//  10035    evidence/review_parts.hpp
+//  10099    evidence/diagnosis.hpp
+//  10171    evidence/redaction.hpp
+//  10192    evidence/gateway_problems.hpp
+//  10295    serve/asked_requests.hpp
+//  10377    serve/operations.hpp
+//  10447    serve/served_models.hpp
+//  10490    serve/gateway_state.hpp
+//  10551    serve/served_request.hpp
+//  10734    serve/runner.hpp
+//  10800    serve/connection_loop.hpp
+//  10845    serve/request_checks.hpp
+//  10868    serve/tester_code.hpp
+//  10933    serve/explanation.hpp
+//  10956    gateway/catalogue_entries.hpp
+//  11260    gateway/option_values.hpp
+//  11321    gateway/sweep_run.hpp
+//  11345    document/script_reader.hpp
+//  11554    document/script_files.hpp
+//  11573    document/script_references.hpp
+//  11609    document/script_sections.hpp
+//  11740    document/script_values.hpp
+//  11875    document/loaded_document.hpp
+//  11907    core/calendar.cpp
+//  12019    core/clock.cpp
+//  12432    core/gate.cpp
+//  12643    core/implementation.cpp
+//  12655    core/json_pointer.cpp
+//  12712    core/json_reader.cpp
+//  13057    core/pattern.cpp
+//  13475    core/process.cpp
+//  13499    core/random.cpp
+//  13559    core/relief.cpp
+//  13586    core/reporter.cpp
+//  13669    core/source_location.cpp
+//  13685    core/text.cpp
+//  14041    core/wait.cpp
+//  14053    core/warning.cpp
+//  14067    model/acceptance.cpp
+//  14126    model/checks.cpp
+//  14164    model/connection_fault.cpp
+//  14266    model/failure.cpp
+//  14435    model/fault.cpp
+//  14670    model/finding.cpp
+//  14704    model/hold.cpp
+//  14726    model/http_reply.cpp
+//  14792    model/pace.cpp
+//  14990    model/profile.cpp
+//  15169    model/range.cpp
+//  15199    model/received_request.cpp
+//  15267    model/reply.cpp
+//  15677    model/reply_checks.cpp
+//  15869    model/reply_template.cpp
+//  16041    model/sent_answer.cpp
+//  16069    model/sse_dialect.cpp
+//  16215    request/chat_fields.cpp
+//  16357    request/chat_messages.cpp
+//  16566    request/chat_reader.cpp
+//  16980    request/chat_request.cpp
+//  17065    request/embedding_request.cpp
+//  17153    keys/api_key.cpp
+//  17203    keys/key_store.cpp
+//  17749    keys/keys.cpp
+//  17813    keys/secrets.cpp
+//  18020    answer/bodies.cpp
+//  18127    answer/completion.cpp
+//  18363    answer/completion_events.cpp
+//  18574    answer/completion_json.cpp
+//  18792    answer/default_reply.cpp
+//  18995    answer/embeddings.cpp
+//  19114    answer/events.cpp
+//  19133    answer/occurrences.cpp
+//  19155    answer/schema_checker.cpp
+//  19627    answer/schema_instance.cpp
+//  20007    answer/tokens.cpp
+//  20237    answer/words.cpp
+//  20298    script/chaos.cpp
+//  20439    script/chaos_rules.cpp
+//  20551    script/connection_faults.cpp
+//  20660    script/excerpts.cpp
+//  20723    script/field_matchers.cpp
+//  21136    script/forced_failures.cpp
+//  21240    script/hiding.cpp
+//  21357    script/json_comparison.cpp
+//  21443    script/matcher.cpp
+//  21698    script/matchers.cpp
+//  22054    script/scope.cpp
+//  22112    script/script.cpp
+//  22543    script/text_matchers.cpp
+//  22665    delivery/answer_log.cpp
+//  22835    delivery/delivery.cpp
+//  23301    delivery/faults_and_waits.cpp
+//  23578    delivery/framing.cpp
+//  23695    delivery/gzip.cpp
+//  23762    delivery/pace_schedule.cpp
+//  23831    delivery/progress.cpp
+//  23883    delivery/write_queue.cpp
+//  24032    http/acceptor.cpp
+//  24141    http/compatibility.cpp
+//  24251    http/connection.cpp
+//  24837    http/poller.cpp
+//  25052    http/reactor.cpp
+//  25320    http/request_reader.cpp
+//  25780    http/response.cpp
+//  25861    http/server.cpp
+//  26279    http/sockets.cpp
+//  26799    http/turned_away.cpp
+//  26889    http/wakes.cpp
+//  26943    http/workers.cpp
+//  27056    evidence/diagnosis.cpp
+//  27276    evidence/evidence_json.cpp
+//  27660    evidence/exchange.cpp
+//  27962    evidence/gateway_problems.cpp
+//  28413    evidence/journal.cpp
+//  28571    evidence/kept_problems.cpp
+//  28682    evidence/notes.cpp
+//  28783    evidence/record.cpp
+//  29242    evidence/redaction.cpp
+//  29384    evidence/redirects.cpp
+//  29495    evidence/retries.cpp
+//  29887    evidence/review.cpp
+//  30266    evidence/told_in_body.cpp
+//  30366    evidence/verification.cpp
+//  30483    serve/asked_requests.cpp
+//  30561    serve/chat_judge.cpp
+//  30882    serve/connection_loop.cpp
+//  31042    serve/cross_origin.cpp
+//  31085    serve/delivery_report.cpp
+//  31176    serve/explanation.cpp
+//  31242    serve/gateway_state.cpp
+//  31278    serve/judge.cpp
+//  31506    serve/limits.cpp
+//  31605    serve/operations.cpp
+//  31828    serve/profile_headers.cpp
+//  31869    serve/reply_answer.cpp
+//  32013    serve/request_checks.cpp
+//  32088    serve/runner.cpp
+//  32352    serve/served_models.cpp
+//  32430    serve/served_request.cpp
+//  32501    gateway/catalogue.cpp
+//  32922    gateway/catalogue_chunks.cpp
+//  33221    gateway/catalogue_delivery.cpp
+//  33376    gateway/catalogue_entries.cpp
+//  33605    gateway/catalogue_failures.cpp
+//  33893    gateway/catalogue_framing.cpp
+//  34080    gateway/catalogue_tool_calls.cpp
+//  34284    gateway/chat_script.cpp
+//  34433    gateway/gateway.cpp
+//  34724    gateway/mishaps.cpp
+//  35071    gateway/options.cpp
+//  35224    gateway/sweep.cpp
+//  35647    document/scenario_files.cpp
+//  35798    document/script_document.cpp
+//  36200    document/script_faults.cpp
+//  36536    document/script_files.cpp
+//  36683    document/script_gateway.cpp
+//  37017    document/script_matchers.cpp
+//  37383    document/script_objects.cpp
+//  37549    document/script_reader.cpp
+//  37992    document/script_references.cpp
+//  38316    document/script_replies.cpp
+//  38793    document/script_schema.cpp
+//  38928    document/script_sections.cpp
+//  39509    document/script_values.cpp
+//  39924  Adapters
+//  39941    adapters/catch2.hpp
+//  40099    adapters/doctest.hpp
+//  40264    adapters/gtest.hpp
