@@ -620,13 +620,13 @@ class [[nodiscard]] StubBuilder {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A range of numbers, both ends included. A bare number means exactly that.
+/// A range of numbers, including both ends. A bare number means exactly that number.
 class Range {
  public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
+  /// Implicit, so that expect(2) and temperature_is(0.5) compile. Not NaN.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
   Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
-  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
+  /// `least` is not above `most`; neither is NaN.
   Range(double least, double most);
 
   bool contains(double value) const { return value >= least_ && value <= most_; }
@@ -640,11 +640,11 @@ class Range {
   double most_;
 };
 
-/// The numbers from `number` on.
+/// All numbers from `number` up.
 Range at_least(double number);
-/// The numbers up to `number`.
+/// All numbers up to `number`.
 Range at_most(double number);
-/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
+/// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 
@@ -860,30 +860,29 @@ Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> tes
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What might have stood in a token's place, as `top_logprobs` lists it.
+/// An alternative to a token, as listed in `top_logprobs`.
 struct TopLogprob {
-  /// UTF-8, with the space before it if it has one.
+  /// UTF-8, including a leading space if there is one.
   std::string token;
-  /// The natural logarithm of its probability: finite and at most 0, as in TokenLogprob.
+  /// The natural logarithm of its probability, finite and at most 0.
   double logprob = 0;
 };
 
-/// What `logprobs` says of one token. A bare number is one: `logprobs({-0.1, -2.5})`.
+/// The log probability of one token. A bare number converts to it: `logprobs({-0.1, -2.5})`.
 class TokenLogprob {
  public:
-  /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
-  /// made up, as many as the request's `top_logprobs` asks for.
+  /// `logprob` is the natural logarithm of the token's probability, finite and at most 0. The gateway generates the
+  /// number of alternatives that the request's `top_logprobs` asks for.
   TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
-  /// The same with these alternatives, in this order. Of them are sent as many as the request's `top_logprobs` asks
-  /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
-  /// there.
+  /// The same with these alternatives, in this order. The gateway sends the first ones, up to the request's
+  /// `top_logprobs`, and adds none. The token itself is an alternative only if listed here, as in real replies.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   TokenLogprob(const TokenLogprob&) = default;
   TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
-  /// The alternatives; empty when they are made up.
+  /// The alternatives; empty if generated.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -891,24 +890,24 @@ class TokenLogprob {
   std::optional<std::vector<TopLogprob>> top_;
 };
 
-/// The `usage` of a reply, written by hand. A value; each setter returns a changed copy. No number is negative, or
-/// GatewayError; whether they agree with each other is the test's business. `Reply::extra` writes odder ones.
+/// A custom `usage` of a reply. A value; each setter returns a changed copy. Numbers are not negative and need not be
+/// consistent. `Reply::extra` writes any other `usage`.
 class TokenUsage {
  public:
   TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens);
 
-  /// `total_tokens`; unless set, prompt and completion added up.
+  /// Sets `total_tokens`. Default: the sum of prompt and completion.
   [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
-  /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
-  /// and the key is left out when there are none.
+  /// Sets `completion_tokens_details.reasoning_tokens`. Default: the number counted in the reply, at most
+  /// completion_tokens; the key is omitted if that is 0.
   [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
-  /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
-  /// the profile has the key.
+  /// Sets `prompt_tokens_details.cached_tokens`, and prompt_cache_hit_tokens in the deepseek profile. Default: 0 if the
+  /// profile has the key.
   [[nodiscard]] TokenUsage cached(std::int64_t tokens) const;
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
-  /// What is set, else prompt and completion added up.
+  /// The number set, else the sum of prompt and completion.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -921,17 +920,17 @@ class TokenUsage {
   std::optional<std::int64_t> cached_;
 };
 
-/// One element of a stream written by hand; see chunks(). It is one event, whatever it holds.
+/// One element of a custom stream; see chunks(). Each is one event.
 class StreamChunk {
  public:
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
-  /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
-  /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
+  /// An event with this JSON object as its data, in compact form: `{{"choices", Json::array()}}`. Its strings are
+  /// UTF-8. json_chunk() accepts any JSON.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
-  /// An event whose data is this JSON; see json_chunk().
+  /// An event with this JSON as its data; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
@@ -942,21 +941,20 @@ class StreamChunk {
   /// See event().
   static StreamChunk of_fields(std::string lines);
 
-  /// Sends it so long after the request was complete, on the gateway's clock, whatever the pace says of a token. What
-  /// comes before it leaves before it, and what comes after it leaves no earlier. At most 30 days and not negative, or
-  /// GatewayError.
+  /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
+  /// elements leave before it, later ones no earlier. From 0 to 30 days.
   [[nodiscard]] StreamChunk at(Duration time) const;
 
-  /// The data of an event, the lines of one without data, or all bytes of a raw one.
+  /// The data of an event, the lines of an event without data, or all bytes of a raw element.
   const std::string& bytes() const { return bytes_; }
-  /// Whether raw_bytes() made it.
+  /// Whether it comes from raw_bytes().
   bool is_raw() const { return raw_; }
   /// Whether it is an event without data.
   bool is_meta() const { return meta_; }
-  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
-  /// something, or the input of a custom tool does.
+  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal, tool arguments or
+  /// custom tool input is not empty.
   bool is_token() const { return token_; }
-  /// What at() set; empty unless set.
+  /// The time set by at(); empty unless set.
   const std::optional<Duration>& time() const { return time_; }
 
  private:
@@ -976,13 +974,12 @@ struct ReplyData;
 
 }  // namespace detail
 
-/// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy, of a
-/// temporary without copying what it holds, so that a chain of setters makes the reply once.
-/// A bare string means text. All strings are UTF-8, or GatewayError. Text obeys the request's `stop`, `max_tokens` and
-/// `n` unless `verbatim()`.
+/// The gateway's answer to one chat request, streamed or not. A value; each setter returns a changed copy, or reuses a
+/// temporary, so that a chain of setters builds the reply once. A bare string is a text reply. All strings are UTF-8.
+/// Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
 ///
-/// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
-/// raw_reply() or chunks(). Setters of what only a completion has throw GatewayError on these three.
+/// A reply is a completion, which the gateway writes in its profile's shape, or it is a failure, raw_reply() or
+/// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
 class Reply {
  public:
   Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
@@ -990,128 +987,127 @@ class Reply {
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
 
-  /// Adds reasoning, sent as reasoning_content before the content.
+  /// Adds reasoning, which is sent as reasoning_content before the content.
   [[nodiscard]] Reply thinking(std::string text) const;
-  /// Adds text; in a reply of several choices, to the last.
+  /// Adds text; in a reply with several choices, to the last one.
   [[nodiscard]] Reply text(std::string text) const;
-  /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
-  /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
+  /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` is a JSON object; `{}` is the empty one. If `id`
+  /// is empty, the gateway generates one (`call_…`).
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
-  /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
+  /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
-  /// as tool_call().
+  /// Adds a call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise as
+  /// tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
-  /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
-  /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
-  /// plain reply, or one with a single call, is the same with it.
+  /// Streams the tool calls of each choice in parallel: first the id and name of each call, then one fragment of each
+  /// call's arguments in turn until all are sent. Default: one call after the other. No effect on a plain reply or a
+  /// single call.
   [[nodiscard]] Reply interleaved() const;
-  /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
-  /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
-  /// numbers made up as without it; elements beyond the last token sent are not used.
+  /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
+  /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
+  /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
-  /// needs, the empty string included.
+  /// Sets the finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter` or any other
+  /// string, even an empty one.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
-  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
-  /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
+  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
+  /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
   [[nodiscard]] Reply finish_in_last_chunk() const;
-  /// The `model` that the reply claims, in place of the requested one.
+  /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
-  /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
-  /// sends it when the request asks for it. What is sent, and its pace, stay.
+  /// Sets the `usage` of the reply. Default: the counted tokens. A plain reply has it always, a stream if the profile
+  /// sends it when requested. Does not change the content or the pace.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
-  /// The same with all that a TokenUsage says.
+  /// The same with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
-  /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
-  // A template, so that usage({12, 5}) is a TokenUsage.
+  /// Sets the whole `usage` to any JSON: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8.
+  // A template, so that usage({12, 5}) means a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   [[nodiscard]] Reply usage(const T& json) const {
     return with_usage_json(json);
   }
-  /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
-  /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
-  /// those of extra_message. `patch` must be a JSON object, or GatewayError.
+  /// Merges fields into the body or into every chunk of a stream (RFC 7396: null removes a field, objects are merged,
+  /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
+  /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
   /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
-  /// Otherwise it does what extra() does.
+  /// Otherwise as extra().
   [[nodiscard]] Reply extra_message(const Json& patch) const;
-  /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
-  /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
-  /// chunk that the reply did not come to; a plain reply has none.
+  /// Merges fields only into chunk `number` of a stream. Counts from 1, the chunk with the role; `[DONE]` does not
+  /// count. Applied after extra(), with the same rules. verify() reports a chunk that the reply did not reach; a plain
+  /// reply has no chunks.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
-  /// Adds an element to chunks(); GatewayError for any other reply.
+  /// Adds an element to chunks(). Throws GatewayError for other replies.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
-  /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
+  /// Sends the reply as scripted, ignoring the request's stop and max_tokens.
   [[nodiscard]] Reply verbatim() const;
-  /// Puts what the request says into the places of text, refusal, thinking, arguments of tool calls, the body of a raw
-  /// reply, and the strings of extra() and extra_message():
+  /// Replaces placeholders in text, refusal, thinking, arguments of tool calls, the body of a raw reply, and the
+  /// strings of extra() and extra_message():
   ///
-  /// | place                        | what stands there                                                         |
+  /// | placeholder                  | value                                                                     |
   /// |------------------------------|---------------------------------------------------------------------------|
   /// | {{request.last_user_text}}   | the text of the last message of role user                                 |
-  /// | {{request.body./a/0}}        | what the JSON pointer leads to: a string as it is, all else as JSON       |
+  /// | {{request.body./a/0}}        | the value at a JSON pointer: a string unquoted, other values as JSON      |
   /// | {{request.header.x-id}}      | the first field of that name; keys are masked                             |
-  /// | {{count}}                    | which call of its stub it is, from 1                                      |
-  /// | {{now}}                      | the time by the gateway's clock, RFC 3339                                 |
-  /// | {{uuid}}                     | a UUID, the same for the same seed, request and count                     |
+  /// | {{count}}                    | the number of the stub's call, from 1                                     |
+  /// | {{now}}                      | the time on the gateway's clock, RFC 3339                                 |
+  /// | {{uuid}}                     | a UUID that depends on the seed, the request and the count                |
   ///
-  /// What the request does not have leaves its place empty. In arguments, and in a text that is a JSON object or list,
-  /// values are escaped; outside of quotation marks they are JSON, there `null` where nothing is. A value is put in
-  /// once: places in it stay as they are. Throws GatewayError for a `{{` that begins no place, and for a failure and
-  /// chunks; what is set afterwards is looked at when the reply is given, which is then a 500.
+  /// A value missing from the request is empty. In arguments, and in text that is a JSON object or list, values are
+  /// escaped; outside of quotation marks they are JSON, and a missing value is `null`. Placeholders inside values are
+  /// not replaced. Throws GatewayError for an unknown placeholder, for a failure and for chunks. Text set afterwards is
+  /// checked when the reply is sent; an unknown placeholder then gives a 500.
   [[nodiscard]] Reply templated() const;
-  /// Sets a response header in place of every one of that name; see Failure::header.
+  /// Sets a response header and replaces all of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
-  /// Adds a response header beside those of the same name; see Failure::add_header.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
-  /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
-  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
-  /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
+  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered:
+  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. The pace, faults and holds of the reply start after it.
+  /// Replaces earlier hints. Throws GatewayError for invalid fields, as header() does.
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
-  /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
-  /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
-  /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
+  /// Sets the time between tokens: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
+  /// deltas, as in Trigger. Replaces tokens_per_second. A reply's own pace overrides Options::pace. Throws GatewayError
+  /// for a failure and a raw reply, which are sent in one piece.
   [[nodiscard]] Reply every(Timing gap) const;
-  /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
-  /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
+  /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
+  /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
-  /// and a raw reply.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(). Throws GatewayError for
+  /// a failure and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
-  /// token at a time. GatewayError for a reply that is no completion.
+  /// Sets how the stream is cut into deltas: `chunked(by_characters())`; see Chunking. Default: Options::pace, else one
+  /// token at a time. Throws GatewayError unless the reply is a completion.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// Sets all that `pace` sets, and leaves what it does not set as it is.
+  /// Sets everything that `pace` sets and keeps the rest.
   [[nodiscard]] Reply pace(const Pace& pace) const;
-  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
-  /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
-  /// raw replies are never streamed, so they have no events, tokens or [DONE].
+  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen at
+  /// their triggers, those with the same trigger in the order set, until one ends the reply. If none ended it, verify()
+  /// reports the faults not reached. Throws GatewayError for impossible faults: failures and raw replies are never
+  /// streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
-  /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
-  /// did not come. GatewayError for a failure, and for a token of a raw reply.
+  /// Holds the reply before a token or event until the gate opens. A reply that is not streamed is held as a whole
+  /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
+  /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
-  /// raw reply, which have no events.
+  /// Sets the SSE dialect of the events. Throws GatewayError for an invalid dialect, and for a failure and a raw reply,
+  /// which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
-  /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
-  /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
-  /// are the same, and each event is an HTTP chunk either way.
+  /// Sends the head and each event in separate writes. By default, events due at the same moment (without a pace: all
+  /// of them) share writes of up to 64 KiB; see Writes. The bytes are the same, and each event is one HTTP chunk either
+  /// way.
   [[nodiscard]] Reply write_each_event() const;
-  /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
-  /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
-  /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
-  /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
-  /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
+  /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
+  /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
+  /// Linux can tell, for a client on the same machine; otherwise the write waits until the previous one has been sent
+  /// and 1 ms of real time has passed. The wait ends after 1 s per write and 5 s per reply. `bytes` is at least 1.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
-  /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
+  /// Sends all bytes in one write when the last byte is due. Bytes before a fault are sent before it.
   [[nodiscard]] Reply one_write() const;
-  /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
-  /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
-  /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
+  /// Sends the reply in two writes when the last byte is due: the first `byte` bytes, including the head, and the rest
+  /// after the client has read these; it waits as in slice_writes. A reply with no more than `byte` bytes is sent in
+  /// one write, which verify() reports. `byte` is at least 1.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
  private:
@@ -1122,43 +1118,41 @@ class Reply {
   detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
 
-/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
-/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
+/// The end of a sequence of replies: `reply("a", "b", then_nothing_more())`. Further requests that the stub matches are
+/// refused like unmatched ones; older stubs are not consulted. Without it, the last reply repeats.
 struct NothingMore {};
 /// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
-/// A reply that is this text.
+/// A text reply.
 Reply text(std::string text);
-/// A reply that reasons first: `thinking("…").text("…")`.
+/// A reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply that calls a tool, with no text; see Reply::tool_call.
+/// A reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see
+/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`; see
 /// Reply::malformed_tool_call.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
+/// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
+/// A refusal: sent in `refusal` if the profile has that field, otherwise in `content`.
 Reply refusal(std::string text);
-/// A reply whose text is this JSON, in compact form.
+/// A reply whose text is this JSON in compact form.
 Reply json_text(const Json& value);
-/// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
-/// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
-/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also event() and
-/// raw_bytes().
+/// A stream with exactly these events, then `[DONE]` unless the dialect omits it. Sent with status 200 whether or not
+/// the request asks for a stream. The request does not change it and the gateway adds nothing, so the test writes ids,
+/// usage and endings. JSON is written in the dialect of sse(); see also event() and raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
+/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8.
 StreamChunk json_chunk(const Json& json);
-/// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
-/// They may be comments, pings, half an event or half a character. Not empty, or GatewayError: an HTTP chunk of no
-/// bytes would end the body.
+/// An element of chunks(): these bytes without `data:` around them, in one HTTP chunk and one write. They may be
+/// comments, pings, half an event or half a character. Not empty: an HTTP chunk of no bytes would end the body.
 StreamChunk raw_bytes(std::string bytes);
 
-/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line
-/// after them: `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and the
-/// dialect adds no field to them. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6).
-/// GatewayError for no line, an empty line, CR, a `data` field, and what is not UTF-8.
+/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line at
+/// the end: `event("id: 7")`, `event("event: ping\nretry: 10")`. Lines end as in the dialect, which adds no fields
+/// here. A client stores the id and the retry and dispatches no event (WHATWG HTML, 9.2.6). Throws GatewayError for no
+/// lines, an empty line, CR, a `data` field and invalid UTF-8.
 StreamChunk event(std::string lines);
 
 namespace detail {
@@ -1167,19 +1161,18 @@ Reply make_raw_reply(int status, std::string body, std::string content_type);
 
 }  // namespace detail
 
-/// A whole answer as it stands here, to plain and stream requests alike, with its status (200 to 599, or GatewayError)
-/// and no more headers than any answer has. It leaves after first_token_after(). The body is any bytes; statuses 204
-/// and 304 have none, or GatewayError.
+/// A complete answer to plain and stream requests, with this status (200 to 599) and only the headers that every answer
+/// has. It is sent after first_token_after(). The body is any bytes; for statuses 204 and 304 it is empty.
 template <class Text, std::enable_if_t<
                           std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
 Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
 // Text is a template so that a braced body is always JSON.
-/// The same with JSON, in compact form. Its strings are UTF-8, or GatewayError.
+/// The same with JSON in compact form. Its strings are UTF-8.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
-/// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
-/// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
-/// to the whole: `choices(a, b).every(20ms)`. GatewayError for a part that sets one of these, and for a part that is a
-/// failure, a raw reply or chunks.
+/// A reply with several choices: `choices(a, b).every(20ms)`. Each part gives its content, logprobs and finish_reason.
+/// Everything else belongs to the whole reply: pace, faults, holds, model, usage, extra fields, verbatim, headers,
+/// early hints, dialect, interleaved and finish_in_last_chunk. Throws GatewayError for a part that sets one of these or
+/// is a failure, a raw reply or chunks.
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others);
 
@@ -1218,25 +1211,25 @@ struct Header {
   std::string value;
 };
 
-/// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
+/// Header fields in the order and spelling sent. Names compare case-insensitively (RFC 9110, 5.1).
 class Headers {
  public:
   Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
 
-  /// Adds a field behind the others, beside those of that name.
+  /// Appends a field and keeps those of the same name.
   void add(std::string name, std::string value);
-  /// Replaces every field of that name by one.
+  /// Replaces all fields of this name by one.
   void set(std::string name, std::string value);
-  /// Removes every field of that name.
+  /// Removes all fields of this name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// The first value of that name; empty when there is none.
+  /// Returns the first value of this name; empty if there is none.
   std::optional<std::string> find(std::string_view name) const;
-  /// Every value of that name, in order.
+  /// Returns all values of this name, in order.
   std::vector<std::string> all(std::string_view name) const;
-  /// Whether a comma-separated field lists `token`, in any case: Connection, Transfer-Encoding, Expect.
+  /// Whether a comma-separated field lists `token`, in any case. For Connection, Transfer-Encoding, Expect.
   bool lists(std::string_view name, std::string_view token) const;
 
   std::size_t size() const { return fields_.size(); }
@@ -1251,23 +1244,23 @@ class Headers {
 
 }  // namespace wire
 
-/// A request as it arrived, with keys masked.
+/// A request as received, with masked keys.
 struct ReceivedRequest {
   /// The method as sent: "POST".
   std::string method;
-  /// The path, and "?" with the query if there is one, as sent, undecoded.
+  /// The path and, if present, "?" with the query, as sent and not decoded.
   std::string target;
   wire::Headers headers;
-  /// The body without its transfer coding.
+  /// The body, with its transfer coding removed.
   std::string body;
-  /// The id of the key that was presented; empty when none of the gateway's was.
+  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
   std::string key_id;
-  /// The description of that key, when the request came.
+  /// The description of that key at the time of the request.
   std::string key_description;
 
-  /// The part of the target before "?", undecoded.
+  /// The part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", undecoded; empty without one.
+  /// The part of the target after "?", not decoded; empty if there is none.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -1276,12 +1269,12 @@ struct ReceivedRequest {
 
 namespace detail {
 
-/// ReceivedRequest::path() without a copy.
+/// Returns ReceivedRequest::path() without a copy.
 inline std::string_view path_of(const ReceivedRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// wire::Headers::find() without a copy; null when there is none.
+/// Returns wire::Headers::find() without a copy; null if there is none.
 const std::string* value_of(const wire::Headers& headers, std::string_view name);
 
 }  // namespace detail
@@ -1292,48 +1285,46 @@ const std::string* value_of(const wire::Headers& headers, std::string_view name)
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An HTTP error reply: a status, the error's code, message and type, and whatever headers a test needs beside them.
-/// A value; each setter returns a changed copy. Serves as a scripted reply and as a forced failure.
+/// An HTTP error reply: status, the error's code, message and type, and optional headers. A value; each setter returns
+/// a changed copy. Used as a scripted reply and as a forced failure.
 class Failure {
  public:
-  /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
-  /// A 429 has `Retry-After: 1` until another setter replaces it.
+  /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
+  /// `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   Failure(const Failure&) = default;
   Failure& operator=(const Failure&) = default;
 
-  /// The body's `error.type`. `error` unless set.
+  /// Sets the body's `error.type`. Default: `error`.
   [[nodiscard]] Failure type(std::string type) const;
-  /// The body's `error.param`, which only the openai profile sends: the JSON path of what was wrong.
+  /// Sets the body's `error.param`, the JSON path of the error's cause. Only the openai profile sends it.
   [[nodiscard]] Failure param(std::string path) const;
-  /// Retry-After in seconds; a fraction is written out ("1.5"), which RFC 9110 does not allow and SDKs parse. Throws
-  /// GatewayError for a negative duration, as the other setters of a duration do: header("Retry-After", "-1") sends
-  /// one.
+  /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
+  /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
-  /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock. A date has whole
-  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead, and less than a second
-  /// more. Date is rounded down: against it a date may lie up to a second more ahead, 2 s for 1 s. Throws GatewayError
-  /// for a negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
+  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock. The date is rounded up to
+  /// whole seconds, so that it is at least `duration` ahead and less than a second more. The Date header is rounded
+  /// down, so the difference to it may be up to a second larger: 2 s for 1 s. For a date in the past, use
+  /// header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
-  /// Retry-After with this text as its value, whatever it says. Throws as header() does.
+  /// Sets Retry-After to this text, unchecked except as in header().
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// Sends no Retry-After, not even with a 429.
+  /// Removes Retry-After, even from a 429.
   [[nodiscard]] Failure without_retry_after() const;
-  /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
-  /// header("retry-after-ms", "-1") sends one.
+  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After. For a negative value, use
+  /// header("retry-after-ms", "-1").
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
-  /// `x-should-retry`, which OpenAI's SDKs obey whatever the status says.
+  /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header in place of every one of that name in any case, whichever setter it came from. Throws GatewayError
-  /// when the name is no token or the value holds CR, LF or NUL (RFC 9110, 5.5): a header that would split the response
-  /// is a mistake in the test.
+  /// Sets a header and replaces all headers of that name, in any case, from any setter. Throws GatewayError if the name
+  /// is not a token or the value contains CR, LF or NUL (RFC 9110, 5.5): such a header would split the response.
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header beside those of the same name, which are then sent as several lines. Throws as header() does.
+  /// Adds a header and keeps those of the same name; each is sent as a line. Throws as header() does.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
-  /// Replaces the error body, by a proxy's HTML page with its `content_type`, say.
+  /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
-  // For a message that says what to call: the conversion of JSON to a string would throw.
+  // Makes the compiler say what to call: converting JSON to a string would throw.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   Failure body(const T&) const {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
@@ -1347,12 +1338,12 @@ class Failure {
   const std::string& message() const { return message_; }
   const std::string& type() const { return type_; }
   const std::string& param() const { return param_; }
-  /// Headers to send; a Retry-After date is resolved against `now`.
+  /// Returns the headers to send; `now` is the base of a Retry-After date.
   wire::Headers headers(TimePoint now) const;
-  /// The body that body() or json_body() set in place of the error; empty unless set.
+  /// The body set by body() or json_body(); empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
+  /// Whether code and message are the documented ones of 401 and 403, which a profile may replace by its own.
   bool is_documented_authentication_failure() const;
 
  private:
@@ -1367,7 +1358,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure. `status` is from 200 to 599, or GatewayError. A 429 has `Retry-After: 1`; see Failure.
+/// Any failure. `status` is from 200 to 599. A 429 has `Retry-After: 1`; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -1381,8 +1372,8 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded` with Retry-After. Throws GatewayError for a negative duration; see Failure::retry_after.
-/// Failure::without_retry_after() leaves the header out.
+/// 429 `rate_limit_exceeded` with Retry-After. `retry_after` is not negative. Failure::without_retry_after() removes
+/// the header.
 Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
@@ -1392,7 +1383,7 @@ Failure bad_gateway();
 Failure service_unavailable();
 /// 504 `gateway_timeout`.
 Failure gateway_timeout();
-/// 529 `overloaded`, as some gateways send it.
+/// 529 `overloaded`, which some gateways send.
 Failure overloaded();
 
 }}  // namespace mock_gateway
@@ -1544,12 +1535,13 @@ struct Access;
 
 }  // namespace detail
 
-/// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
-/// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
-/// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
+/// A point in a reply. Events are counted from 1, including the role event; comments and pings are not events. Tokens
+/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply, even if a
+/// Chunking makes a delta more or less than a token. Faults that skip or repeat events do not change the count.
 ///
-/// A reply that is not streamed leaves in one piece: it has a head, bytes and an end, and no events or tokens. The same
-/// stub may answer both, so a point that either can reach is accepted; verify() reports a reply that did not reach it.
+/// A reply that is not streamed is sent in one piece: it has a head, bytes and an end, but no events or tokens. One
+/// stub may answer both kinds, so a trigger that fits either kind is accepted. verify() reports a reply that did not
+/// reach its trigger.
 class Trigger {
  public:
   enum class Kind {
@@ -1565,7 +1557,7 @@ class Trigger {
   };
 
   Kind kind() const { return kind_; }
-  /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
+  /// The number of events, tokens or bytes, or the event's number; 0 for kinds without a number.
   std::size_t count() const { return count_; }
   /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
@@ -1583,33 +1575,31 @@ class Trigger {
 
 /// Before the status line.
 Trigger before_headers();
-/// The head is sent, the body not begun.
+/// After the head is sent, before the body.
 Trigger after_headers();
-/// After the event of that number. `count` is at least 1, or GatewayError.
+/// After the event with this number, at least 1.
 Trigger after_events(std::size_t count);
-/// After the token of that number. `count` is at least 1, or GatewayError.
+/// After the token with this number, at least 1.
 Trigger after_tokens(std::size_t count);
-/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off.
-/// Comments, pings and a byte order mark count. An event that this cuts leaves in two HTTP chunks: one up to the cut,
-/// one from it on. `count` is at least 1, or GatewayError.
+/// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
+/// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`, which begins with `data: ` or the field that its dialect puts before
-/// it. The event is cut as by after_bytes. Both are at least 1, or GatewayError. A reply never comes to it when the
-/// event has no more bytes than that.
+/// After the first `byte` bytes of event `event`; both are at least 1. The event begins with `data: ` or with the field
+/// that its dialect puts before it. The event is cut as by after_bytes(). Never reached if the event has no more than
+/// `byte` bytes.
 Trigger inside_event(std::size_t event, std::size_t byte);
-/// After the first byte of the first character of event `event` that has several (UTF-8). The event is cut as by
-/// after_bytes. `event` is at least 1, or GatewayError. A reply never comes to it when the event has no such character.
+/// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
+/// after_bytes(). Never reached if the event has no such character.
 Trigger inside_character(std::size_t event);
-/// After every event but `[DONE]`.
+/// After every event except `[DONE]`.
 Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. Everything before it has arrived: the client's kernel has it before a FIN
-/// or RST follows.
+/// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
+  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
   Effect(const Effect& other);
   Effect& operator=(const Effect& other);
   ~Effect();
@@ -1628,16 +1618,16 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. When it is empty, the stall lasts until the gate opens; without a gate, until the client
-  /// leaves, the gateway stops or Options::stall_guard has passed.
+  /// The duration of a stall. If empty, the stall lasts until the gate opens; without a gate, until the client leaves,
+  /// the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
-  /// The bytes of garbage, or the data of an error event without a failure.
+  /// The bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
-  /// The failure whose body an error event has.
+  /// The failure of an error event.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// By how many bytes a Content-Length is wrong; 0 for the other kinds.
+  /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
   /// "reset the connection".
   std::string to_string() const;
@@ -1659,44 +1649,43 @@ class Effect {
   std::int64_t difference_ = 0;
 };
 
-/// Ends the connection with FIN, the reply unfinished. A stream ends between two HTTP chunks, without the terminating
-/// one.
+/// Closes the connection with FIN in the middle of the reply. A stream ends between two HTTP chunks, without the
+/// terminating chunk.
 Effect close_connection();
-/// Ends the connection with RST.
+/// Closes the connection with RST.
 Effect reset_connection();
-/// Ends the gateway's side with FIN, the reply unfinished, and keeps the connection until the client closes its side
-/// (Exchange::departure says so), the gateway stops or Options::stall_guard has passed.
+/// Sends FIN in the middle of the reply, then keeps the connection until the client closes its side
+/// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Ends the connection with FIN short of what HTTP announced: a plain reply short of its Content-Length, a stream
-/// inside an event short of its HTTP chunk, whose size is that of the whole event. Between two events it is
-/// close_connection(). Not before the headers.
+/// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
+/// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
+/// events it acts as close_connection(). Not allowed before the headers.
 Effect truncate();
-/// Writes these bytes in place of what would follow, not framed as part of the body, then ends the connection with FIN.
-/// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
+/// Writes these bytes in place of the rest, outside the body's framing, then closes the connection with FIN. After the
+/// headers of a stream, they are where the client expects the size of an HTTP chunk. Not empty.
 Effect garbage(std::string bytes);
-/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on during any stall, except inside an event.
+/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. During any stall
+/// the dialect's pings continue, except inside an event.
 Effect stall();
-/// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
-/// once. `duration` is positive, or GatewayError.
+/// Sends nothing for `duration` on the gateway's clock, then continues. Tokens that became due meanwhile are sent at
+/// once. `duration` is positive.
 Effect stall(Duration duration);
-/// Sends nothing until the gate lets the exchange pass, then goes on.
+/// Sends nothing until the gate lets the exchange pass, then continues.
 Effect stall(Gate gate);
-/// Sends an event with this data in place of what would follow, then `[DONE]` where the dialect has it, and terminates
-/// the body, as vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
+/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body, as
+/// vLLM does when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, as the profile writes it.
+/// The same with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
-/// Leaves out the event that would come next, `[DONE]` included; a plain reply has none.
+/// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();
-/// Sends the event that would come next twice.
+/// Sends the next event twice.
 Effect duplicate_event();
-/// Announces a Content-Length that is wrong by `difference` bytes, and never less than 0; the body and the connection
-/// stay as they are. For plain replies without a scripted Content-Length, with before_headers(). Not 0, or
-/// GatewayError.
+/// Announces a Content-Length that is wrong by `difference` bytes, but at least 0. The body and the connection do not
+/// change. Only at before_headers() of plain replies without a scripted Content-Length. Not 0.
 Effect wrong_content_length(std::int64_t difference);
 
-/// What breaks a reply, and where; see Reply::fault.
+/// An effect and the trigger at which it breaks a reply; see Reply::fault.
 struct Fault {
   Trigger trigger;
   Effect effect;
@@ -1714,7 +1703,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A place before an event or a token, where a gate can hold a reply.
+/// A place before an event or token at which a gate can hold a reply.
 class HoldPoint {
  public:
   enum class Kind { event, token };
@@ -1733,9 +1722,9 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// Before the event of that number. `number` is at least 1, or GatewayError.
+/// Before the event with this number, at least 1.
 HoldPoint before_event(std::size_t number);
-/// Before the token of that number. `number` is at least 1, or GatewayError.
+/// Before the token with this number, at least 1.
 HoldPoint before_token(std::size_t number);
 
 /// A gate and the place at which it holds a reply; see Reply::hold.
@@ -1754,35 +1743,35 @@ namespace detail {
 struct Access;
 class Random;
 
-/// Where a number comes from: always the same, drawn, or out of a list.
+/// The source of a number: fixed, random, or a list.
 struct Distribution {
   enum class Kind { fixed, uniform, normal, log_normal, recorded };
 
   Kind kind = Kind::fixed;
-  /// The number; or the least; the mean; the median.
+  /// The fixed number, the minimum, the mean or the median.
   double first = 0;
-  /// Unused; or the greatest; the deviation; that of the logarithm.
+  /// Unused, the maximum, the deviation or the deviation of the logarithm.
   double second = 0;
-  /// What a number drawn beyond them becomes.
+  /// Random numbers are clamped to this range.
   double least = 0;
   double most = 0;
   Lasting<const std::vector<double>> list = {};
 
   bool fixed() const { return kind == Kind::fixed; }
-  /// `index` counts from 0 and decides only where a list is; after its last element the list begins anew.
+  /// `index` counts from 0 and selects from a list, which repeats after its last element.
   double draw(Random& random, std::uint64_t index) const;
 };
 
-/// Throws GatewayError for a time that no pace can have; `what` names it.
+/// Throws GatewayError for a time outside the limits of a pace; `what` names it.
 double pace_nanoseconds(Duration time, const char* what);
 
 }  // namespace detail
 
-/// How long something takes: a fixed time, which any std::chrono duration converts to, or one that is drawn:
-/// uniform(), normal(), log_normal(), recorded(). No time is negative or beyond 30 days, or GatewayError.
+/// A duration, from 0 to 30 days: fixed, converted from any std::chrono duration, or random or recorded: uniform(),
+/// normal(), log_normal(), recorded().
 ///
-/// What is drawn follows from the gateway's seed, the request, and how often that request has come, never from when:
-/// the same run repeats the same times.
+/// Random times depend on the gateway's seed, the request and the number of times that request has arrived, but not on
+/// real time: the same run repeats the same times.
 class Timing {
  public:
   template <class Rep, class Period,
@@ -1797,8 +1786,8 @@ class Timing {
   detail::Distribution distribution_;  // of nanoseconds
 };
 
-/// How many tokens leave in a second: a number, or drawn anew for each token as a Timing is. No rate is below one token
-/// in 30 days or beyond one in a nanosecond, or GatewayError.
+/// A number of tokens per second: fixed, or drawn for each token as in a Timing. From one token in 30 days to one per
+/// nanosecond.
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
@@ -1810,41 +1799,41 @@ class Rate {
   detail::Distribution distribution_;  // of tokens per second
 };
 
-/// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
+/// Any time from `least` to `most`, all equally likely. `least` is not above `most`.
 Timing uniform(Duration least, Duration most);
 Rate uniform(double least, double most);
-/// The bell curve around `mean`, which is positive; `deviation` is not negative, or GatewayError. What lies below 0
-/// becomes 0, and what lies beyond twice the mean becomes that, so that the mean stays what it is.
+/// Normally distributed around `mean`, which is positive; `deviation` is not negative. Values are clamped to 0 and
+/// twice the mean, which keeps the mean.
 Timing normal(Duration mean, Duration deviation);
-/// The same for a rate, which stays between a tenth of the mean and 1.9 times the mean.
+/// The same for a rate, clamped to 0.1 and 1.9 times the mean.
 Rate normal(double mean, double deviation);
-/// Most near `median`, which is positive, and a long tail, as with networks and models. `sigma`, from 0 to 5, or
-/// GatewayError, is the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median *
-/// 1.65. What lies beyond the limits of a Timing or Rate becomes that limit.
+/// Mostly near `median`, which is positive, with a long tail, like networks and models. `sigma`, from 0 to 5, is the
+/// deviation of the natural logarithm: with 0.5, two thirds of the values lie between median / 1.65 and median * 1.65.
+/// Values are clamped to the limits of a Timing or Rate.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording, one after the other; after the last it begins anew. As `every` they are the gaps of one
-/// reply, as `first_token_after` one for each occurrence of a request. Not empty, or GatewayError.
+/// The times of a recording in order, repeated after the last. For `every` they are the gaps within one reply; for
+/// `first_token_after` each occurrence of a request uses the next one. Not empty.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
 /// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut separately. It changes neither `usage` nor
-/// what `max_tokens` pays for, which count tokens; pace, triggers and gates count deltas. Log probabilities come with
-/// the delta in which their token ends.
+/// Reasoning, text, refusal and the arguments of each tool call are cut separately. `usage` and `max_tokens` still
+/// count tokens; pace, triggers and gates count deltas. Log probabilities are sent with the delta in which their token
+/// ends.
 class Chunking {
  public:
   enum class Kind { tokens, words, characters, bytes, pieces };
 
-  /// GatewayError when `count` is 0.
+  /// `count` is at least 1.
   Chunking(Kind kind, std::size_t count);
   /// See by_pieces().
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// How many tokens, words, characters or bytes make up a delta; 1 for pieces.
+  /// The number of tokens, words, characters or bytes in a delta; 1 for pieces.
   std::size_t count() const { return count_; }
-  /// The deltas of a Chunking of kind `pieces`. Empty for the other kinds.
+  /// The deltas of a Chunking of kind `pieces`; empty for the other kinds.
   const std::vector<std::string>& pieces() const;
 
  private:
@@ -1853,37 +1842,36 @@ class Chunking {
   detail::Lasting<const std::vector<std::string>> pieces_;
 };
 
-/// `count` tokens to a delta, at least 1, or GatewayError. By one token is how a reply is cut unless set otherwise.
+/// `count` tokens per delta, at least 1. The default is by one token.
 Chunking by_tokens(std::size_t count = 1);
-/// `count` words to a delta, whatever the gateway's tokenizer: a word has the white space before it, and each CJK
-/// ideograph, kana or hangul syllable is one; in tool arguments, a run of letters or of punctuation is.
+/// `count` words per delta, with any tokenizer. A word includes the white space before it. Each CJK ideograph, kana or
+/// hangul syllable is a word. In tool arguments, each run of letters or of punctuation is a word.
 Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points to a delta: a letter and its combining mark, or an emoji made of several, come apart, as
-/// they do behind models.
+/// `count` Unicode code points per delta. As with models, this separates a letter from its combining mark and splits
+/// composed emoji.
 Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as `count` bytes of UTF-8 hold, and at least one: JSON cannot carry half of one.
+/// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
-/// These deltas exactly. Joined they are what is scripted: of each choice in turn its reasoning, text, refusal and tool
-/// arguments, a piece belonging to one of these; a request for which they are not is answered 500, which verify()
-/// reports. What `stop` or `max_tokens` cut off is cut off the pieces too. Each is UTF-8 and not empty, or
-/// GatewayError.
+/// Exactly these deltas. Concatenated, they must equal the scripted content: for each choice in turn its reasoning,
+/// text, refusal and tool arguments, where no piece spans two of these. Otherwise the request gets 500, which verify()
+/// reports. `stop` and `max_tokens` cut the pieces too. Each piece is UTF-8 and not empty.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and how
-/// they are cut into deltas. A value; each setter returns a changed copy. What is not set is as Options::pace says,
-/// else at once and a token at a time. Deadlines are absolute, so that lateness never adds up.
+/// When the tokens of a reply leave, counted from the complete request on the gateway's clock, and how they are cut
+/// into deltas. A value; each setter returns a changed copy. Default: Options::pace, else at once, one token at a time.
+/// Deadlines are absolute, so that delays do not add up.
 ///
-/// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
+/// A reply that is not streamed leaves when its last token would have left. All choices of a reply share the pace.
 class Pace {
  public:
-  /// The time from the complete request to the first token.
+  /// Sets the time from the complete request to the first token.
   [[nodiscard]] Pace first_token_after(Timing delay) const;
-  /// The time from one delta to the next, however much it holds. Replaces tokens_per_second.
+  /// Sets the time between deltas, regardless of their size. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
-  /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
-  /// token half as long. An element of chunks() is one token. Replaces every.
+  /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
+  /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
-  /// How a stream is cut into deltas.
+  /// Sets how a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
@@ -1892,7 +1880,7 @@ class Pace {
   const std::optional<Chunking>& chunking() const { return chunking_; }
   /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
-  /// This pace, with what it leaves open taken from `others`.
+  /// Returns this pace with its unset parts taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
 
  private:
@@ -1915,75 +1903,71 @@ struct DialectRow;
 }  // namespace detail
 
 /// How the events of a stream are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default
-/// is what OpenAI sends. Reply::sse throws GatewayError for a dialect that cannot be written. Elements of chunks() that
-/// raw_bytes() made are written as they are.
+/// is what OpenAI sends. Reply::sse throws GatewayError for an invalid dialect. The raw_bytes() elements of chunks()
+/// are not affected.
 class SseDialect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
+  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
   SseDialect();
   SseDialect(const SseDialect&);
   SseDialect& operator=(const SseDialect&);
   ~SseDialect();
 
-  /// What ends a line: "\n", which it is unless set, "\r\n" or "\r".
+  /// Sets the line ending: "\n" (default), "\r\n" or "\r".
   [[nodiscard]] SseDialect line_end(std::string end) const;
   const std::string& line_end() const { return line_end_; }
-  /// Whether a space follows the colon of a field. True unless set.
+  /// Sets whether a space follows the colon of a field. Default: true.
   [[nodiscard]] SseDialect space_after_colon(bool space) const;
   bool space_after_colon() const { return space_after_colon_; }
-  /// Whether `data: [DONE]` ends the stream. True unless set.
+  /// Sets whether `data: [DONE]` ends the stream. Default: true.
   [[nodiscard]] SseDialect done(bool sent) const;
   bool done() const { return done_; }
-  /// The Content-Type of the reply; empty: no such header. `text/event-stream; charset=utf-8` unless set.
+  /// Sets the Content-Type of the reply; empty: no such header. Default: `text/event-stream; charset=utf-8`.
   [[nodiscard]] SseDialect content_type(std::string type) const;
   const std::string& content_type() const { return content_type_; }
-  /// Whether the stream begins with a byte order mark (EF BB BF). False unless set.
+  /// Sets whether the stream begins with a byte order mark (EF BB BF). Default: false.
   [[nodiscard]] SseDialect byte_order_mark(bool sent) const;
   bool byte_order_mark() const { return byte_order_mark_; }
-  /// The `event:` field of each event, on the line before its data; empty, which it is unless set: none.
+  /// Sets the `event:` field of each event, on the line before its data. Default: empty, no field.
   [[nodiscard]] SseDialect event(std::string name) const;
   const std::string& event() const { return event_; }
-  /// Whether each event has an `id:` field, its number. False unless set.
+  /// Sets whether each event has an `id:` field with its number. Default: false.
   [[nodiscard]] SseDialect ids(bool sent) const;
   bool ids() const { return ids_; }
-  /// The `retry:` field of the first event, in whole milliseconds and not negative. None unless set.
+  /// Sets the `retry:` field of the first event, in whole milliseconds, not negative. Default: no field.
   [[nodiscard]] SseDialect retry(std::optional<Duration> time) const;
   const std::optional<Duration>& retry() const { return retry_; }
-  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace. False
-  /// unless set.
+  /// Sets whether JSON objects are split into three data lines: opening brace, members, closing brace. Default: false.
   [[nodiscard]] SseDialect multi_line_data(bool split) const;
   bool multi_line_data() const { return multi_line_data_; }
-  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty, which it is unless set:
-  /// none.
+  /// Sets a comment before each event, followed by a blank line: "OPENROUTER PROCESSING". Default: empty, no comment.
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
-  /// Sends a ping, while the reply waits (for its next token, at a gate, in a stall), each time this much has passed on
-  /// the gateway's clock since the request was complete. A millisecond at least; 0, which it is unless set: none. A
-  /// ping comes before a token of the same moment. On the instant clock there are pings only in waits whose end is
-  /// known: not at a gate, nor in a stall() without end.
+  /// Sets the interval of pings while the reply waits for a token, a gate or a stall, counted from the complete request
+  /// on the gateway's clock. At least 1 ms, or 0 (default) for no pings. A ping precedes a token due at the same time.
+  /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", which it is unless set,
-  /// "data:", "id: 7\n: ping".
+  /// Sets the lines of a ping, separated by "\n", without the final blank line: ": ping" (default), "data:", "id: 7\n:
+  /// ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
-  /// Whether a blank line follows the last event. A parser drops an event without one. True unless set.
+  /// Sets whether a blank line follows the last event; a parser drops an event without it. Default: true.
   [[nodiscard]] SseDialect final_blank_line(bool sent) const;
   bool final_blank_line() const { return final_blank_line_; }
-  /// The data of one more event, after `[DONE]`; empty, which it is unless set: none. Needs `done` and the final blank
-  /// line.
+  /// Sets the data of an extra event after `[DONE]`. Default: empty, no event. Needs `done` and the final blank line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
-  /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
-  /// gateway stops or Options::stall_guard has passed. False unless set.
+  /// Sets whether the body stays unterminated and the connection open after the last event, until the client leaves,
+  /// the gateway stops or Options::stall_guard has passed. Default: false.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
-  /// The trailer fields behind the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f"; empty, which it
-  /// is unless set: none. The connection is kept. An HTTP/1.0 response has no chunks, and none of these.
+  /// Sets the trailer fields after the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f". Default:
+  /// empty, none. The connection is kept. HTTP/1.0 responses have no chunks and no trailers.
   [[nodiscard]] SseDialect trailer(std::string fields) const;
   const std::string& trailer() const { return trailer_; }
-  /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
-  /// decompressed when it arrives. False unless set.
+  /// Sets whether the body is compressed with `Content-Encoding: gzip`, even if the request does not accept it. Each
+  /// event can be decompressed on arrival. Default: false.
   [[nodiscard]] SseDialect gzip(bool compressed) const;
   bool gzip() const { return gzip_; }
 
@@ -2016,10 +2000,10 @@ class SseDialect {
 
 namespace detail {
 
-/// Throws GatewayError for a dialect that cannot be written.
+/// Throws GatewayError for an invalid dialect.
 void require_dialect(const SseDialect& dialect);
-/// What a stream in this dialect has that OpenAI's has not, for reports: "lines ended with CR, [DONE] was left out";
-/// empty: nothing. Of its end only when the stream was sent `whole`.
+/// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
+/// Differences at the end only count if the stream was sent `whole`.
 std::string unusual_in(const SseDialect& dialect, bool whole);
 
 }  // namespace detail
@@ -2032,26 +2016,26 @@ std::string unusual_in(const SseDialect& dialect, bool whole);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// How the bytes of a reply are divided into writes to the kernel. TCP may join writes or split them; with TCP_NODELAY,
-/// which is on, it does not wait to join them.
+/// How the bytes of a reply are divided into writes to the kernel. TCP may join or split writes; TCP_NODELAY, which is
+/// on, only prevents it from waiting to join them.
 struct Writes {
   enum class Kind {
-    /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
-    /// of raw_bytes() has a write of its own.
+    /// One write of up to 64 KiB for everything due at the same moment. Waits, pings and faults end a write. Each
+    /// raw_bytes() element has its own write.
     due_together,
-    /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
+    /// Separate writes for the head, each event, comment and ping, and the end of the body. A plain reply is sent as in
     /// due_together.
     each_event,
-    /// The writes of each_event, cut into writes of `size` bytes at most, each a read of its own.
+    /// The writes of each_event, cut into writes of at most `size` bytes, each a separate read.
     sliced,
-    /// One write for all, at the end or before a fault.
+    /// One write for everything, at the end or before a fault.
     together,
-    /// Two writes at the end or before a fault: the first `size` bytes, head included, and the rest.
+    /// Two writes at the end or before a fault: the first `size` bytes, including the head, and the rest.
     split,
   };
 
   Kind kind = Kind::due_together;
-  /// The bytes of a write of sliced, or of the first write of split; 0 for the other kinds.
+  /// The maximum size of a sliced write, or the size of the first split write; 0 for other kinds.
   std::size_t size = 0;
 };
 
@@ -2063,22 +2047,22 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
-/// Whether it is text that is sent as it stands; Json is not, though it converts to a string.
+/// Whether the body is text to send unchanged. Json is not, though it converts to a string.
 template <class T>
 inline constexpr bool is_body_text =
     std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, Json> && !std::is_same_v<T, std::nullptr_t>;
 
 }  // namespace detail
 
-/// A whole answer of an operation mounted with Gateway::on: status, headers and body as they are.
+/// A complete answer of an operation mounted with Gateway::on: status, headers and body, sent unchanged.
 class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body);  // NOLINT: implicit, so that a handler returns JSON
-  /// 200 with this text as it stands, `text/plain; charset=utf-8`.
+  /// 200 with this text unchanged, as `text/plain; charset=utf-8`.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(const Text& body) : HttpReply(200, body) {}  // NOLINT: implicit, so that a handler returns text
-  /// This status, from 200 to 599 or GatewayError, with this text as it stands: any bytes.
+  /// A status from 200 to 599 with this text unchanged; any bytes.
   // Text is a template so that a braced body is always JSON.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(int status, const Text& body, std::string content_type = "text/plain; charset=utf-8")
@@ -2087,32 +2071,32 @@ class HttpReply {
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
-  /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
+  /// Sets a response header and replaces all of that name, including those of a failure; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
-  /// Adds a response header beside those of the same name; see Failure::add_header.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
-  /// Breaks the answer as Reply::fault breaks a raw reply, or a failure: `fault(after_bytes(10), reset_connection())`.
-  /// Throws GatewayError for what cannot happen in such a one.
+  /// Breaks the answer as Reply::fault breaks a raw reply or a failure: `fault(after_bytes(10), reset_connection())`.
+  /// Throws GatewayError for a fault that cannot happen in one.
   [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
-  /// When the answer begins to leave, after the complete request, on the gateway's clock; at once unless set. See
+  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none. See
   /// Reply::first_token_after.
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
-  /// The failure's, if it is one.
+  /// The status; of a failure, the failure's.
   int status() const;
-  /// The body and its type; those of a failure are asked of failure().
+  /// The body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
-  /// The headers that were set or added here; a failure keeps its own.
+  /// The headers set or added here, without a failure's own.
   const wire::Headers& headers() const { return headers_; }
-  /// The failure that it was made of; empty for any other answer.
+  /// The failure that it was made from; empty for other answers.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// For the library. The reply whose faults and pace the answer has; null: none.
+  /// For the library: a reply with the faults and pace of this answer; null without them.
   const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
 
  private:
@@ -2123,7 +2107,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  /// What of a reply a delivery looks at.
+  /// The parts of a reply that the delivery uses.
   Reply delivered() const;
 
   int status_ = 200;
@@ -2149,8 +2133,8 @@ struct Access;
 
 }  // namespace detail
 
-/// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
-/// wrong within a reply is a Fault of that reply.
+/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
+/// a Fault of that reply.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -2165,11 +2149,11 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When a connection is struck.
+  /// When the fault occurs.
   enum class Moment {
-    /// It has just been accepted.
+    /// The connection has just been accepted.
     accepted,
-    /// It has served a request, and the first byte of the next one has arrived.
+    /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
     /// The first byte of any request has arrived.
     request,
@@ -2180,13 +2164,13 @@ class ConnectionFault {
   /// "reset on accept".
   std::string to_string() const;
 
-  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
+  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
+  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that is sent before the body has come; empty for the kinds that send none.
+  /// The failure sent before the body has arrived; empty for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2201,37 +2185,36 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
-/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
-/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
+/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
+/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
-/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
+/// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
-/// empty, or GatewayError.
+/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
+/// Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
-/// every keep-alive. The request is thrown away unread, and is no exchange.
+/// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
+/// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
+/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
-/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+/// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
-/// head can hold.
+/// Sends `103 Early Hints` with these header fields before the reply (RFC 8297).
 ConnectionFault early_hints(const wire::Headers& headers);
 /// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
-/// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
-/// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
+/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
+/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
-/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
-/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
+/// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
-/// Answers as early, then reads the body to its end, throws it away and keeps the connection for the next request
-/// (RFC 9112, 9.3). It closes after all where the body is longer than Options::max_body, and where the client said
-/// `Expect: 100-continue`: whether such a client still sends its body cannot be known (RFC 9110, 10.1.1).
+/// Answers as early, then reads and discards the whole body and keeps the connection for the next request (RFC 9112,
+/// 9.3). Closes the connection if the body is longer than Options::max_body or the client sent `Expect: 100-continue`:
+/// the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }}  // namespace mock_gateway
@@ -2240,41 +2223,40 @@ ConnectionFault reply_then_read_body(const Failure& failure);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway made of a request, decided before the first byte of the answer.
+/// What the gateway decided about a request, before the first byte of the answer.
 struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// The default reply answered: no stub was mounted that could concern the request, or Options::unmatched lets it.
+    /// The default reply answered: no mounted stub applied to the request, or Options::unmatched allows it.
     default_reply,
-    /// Stubs were mounted and none answered; `detail` is the diagnosis.
+    /// Stubs were mounted, but none answered; `detail` is the diagnosis.
     unmatched,
     /// A forced failure answered; `detail` is status and error code.
     forced_failure,
-    /// A failure of Gateway::chaos answered; `detail` is status and error code. What else chaos did is in
-    /// Exchange::chaos.
+    /// A failure of Gateway::chaos answered; `detail` is status and error code. Other effects are in Exchange::chaos.
     chaos,
     /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
     rejected,
-    /// The models list answered, or one model, whose id is then `detail`.
+    /// The list of models answered, or one model, whose id is then `detail`.
     models,
-    /// The gateway made embeddings; `detail` is the model.
+    /// The gateway generated embeddings; `detail` is the model.
     embeddings,
     /// A handler mounted with Gateway::on answered; `detail` is its method and path.
     handler,
-    /// A browser asked before a request of a page, whose origin Options::cors names; `detail` is the method.
+    /// A preflight request of a browser for an origin in Options::cors; `detail` is the method.
     preflight,
-    /// A function of the test threw; `detail` is what it said.
+    /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
-    /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
-    /// reason.
+    /// The gateway could not create the answer, though no function of the test threw: the reply does not fit the
+    /// request, the tokens of a tokenizer do not add up to the text, or the gateway itself failed, for example with
+    /// std::bad_alloc. `detail` is the reason.
     answer_failed,
-    /// What came was not HTTP, or not a whole request; `detail` is status and error code.
+    /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
   };
   Kind kind = Kind::malformed;
-  /// What the comment of the kind says; empty where it says nothing.
+  /// See the comments of the kinds; empty if the kind has none.
   std::string detail;
 
   friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
@@ -2288,23 +2270,23 @@ std::ostream& operator<<(std::ostream& out, const Decision& decision);
 /// How an exchange ended.
 struct Outcome {
   enum class Kind {
-    /// It was still under way when the wait ended.
+    /// It was still under way when the wait timed out.
     pending,
-    /// The whole answer was handed to the client's connection.
+    /// The whole answer was passed to the client's connection.
     completed,
-    /// The client closed or reset before the answer was whole.
+    /// The client closed or reset the connection before the end of the answer.
     client_left,
     /// A scripted fault ended it.
     broken_by_fault,
-    /// The client did not read for the write timeout.
+    /// The client read nothing during the write timeout.
     client_stalled,
     /// The gateway was stopped.
     stopped,
-    /// A scripted wait without end, which the client did not end either, was ended by Options::stall_guard.
+    /// Options::stall_guard ended an unlimited scripted wait that the client did not end.
     guard_expired,
   };
   Kind kind = Kind::pending;
-  /// How many events were sent whole; 0 for an answer that was not streamed.
+  /// The number of complete events sent; 0 if not streamed.
   std::size_t events = 0;
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
@@ -2315,25 +2297,25 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
-/// How a client left an exchange that was under way, as the gateway saw it: at once while it waits for the clock, a
-/// gate or the end of a stall, else when it next writes.
+/// How a client left an exchange under way. The gateway notices it at once while it waits for the clock, a gate or the
+/// end of a stall, otherwise at the next write.
 struct Departure {
   enum class How {
-    /// It closed its side (FIN). It may still read.
+    /// It sent FIN and may still read.
     closed,
-    /// It reset the connection (RST), as a client also does that closes with bytes unread.
+    /// It reset the connection (RST), as clients also do that close with unread bytes.
     reset,
   };
   How how = How::closed;
-  /// Events, content deltas and bytes of the answer handed to the connection until then.
+  /// The events, content deltas and bytes of the answer passed to the connection by then.
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// How many of these bytes have come to the client's kernel; all where the system cannot tell.
+  /// The number of these bytes that reached the client's kernel; all if the system cannot tell.
   std::size_t delivered = 0;
-  /// When, on the gateway's clock.
+  /// The time on the gateway's clock.
   TimePoint at{};
-  /// Time on the gateway's clock since the answer's last byte was handed over; 0 when none was.
+  /// Time on the gateway's clock since the last byte of the answer was passed on; 0 if there was none.
   Duration after_last_write{0};
 };
 
@@ -2342,9 +2324,9 @@ std::ostream& operator<<(std::ostream& out, Departure::How how);
 /// "reset after 2 events".
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
-/// A connection that a fault of Gateway::next_connection or every_connection struck.
+/// A connection struck by a fault of Gateway::next_connection or every_connection.
 struct ConnectionHit {
-  /// Counts the gateway's connections from 1, as Exchange::connection_id does.
+  /// The number of the connection, from 1, as in Exchange::connection_id.
   std::uint64_t connection_id = 0;
   ConnectionFault fault;
 };
@@ -2357,105 +2339,104 @@ struct ExchangeRecord;
 
 }  // namespace detail
 
-/// One request and what became of it. A handle that stays valid when the journal evicts the entry or the gateway ends.
+/// A request and its answer. A handle that stays valid after the journal evicts the entry and after the gateway ends.
 class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// Counts the gateway's exchanges from 1.
+  /// The number of the exchange within the gateway, from 1.
   std::uint64_t id() const;
-  /// Counts the gateway's connections from 1.
+  /// The number of the connection within the gateway, from 1.
   std::uint64_t connection_id() const;
-  /// Which request of its connection this was, from 1.
+  /// The number of the request within its connection, from 1.
   std::size_t position() const;
-  /// Whether its connection had served a request before.
+  /// Whether its connection had already served a request.
   bool reused_connection() const;
 
-  // Pairs give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+  // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
+  // Journal::last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
-  /// The target before and after its "?", undecoded.
+  /// The target before and after its "?", not decoded.
   std::string path() const;
   std::string query() const;
-  /// The header fields in the order and spelling in which they were sent, keys masked.
+  /// The header fields in the order and spelling sent, with masked keys.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
-  /// The body without its transfer coding, keys masked.
+  /// The body, with its transfer coding removed and keys masked.
   const std::string& body() const&;
   std::string body() &&;
-  /// All of these, and the key that was presented.
+  /// All of the above, and the key sent with the request.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
-  /// Every byte of the request as it arrived, keys masked.
+  /// All bytes of the request as received, with masked keys.
   std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError when this was none.
+  /// The chat request, parsed from the masked body. Throws GatewayError if it is not a chat request.
   ChatRequest chat() const;
-  /// The id of the key that was presented; empty when it was none of the gateway's.
+  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
   const std::string& key_id() const&;
   std::string key_id() &&;
 
-  /// Who answered.
+  /// What the gateway decided.
   const Decision& decision() const&;
   Decision decision() &&;
-  /// The status of the answer, whether or not a fault let it arrive.
+  /// The status of the answer, even if a fault kept it from arriving.
   int status() const;
-  /// The stubs that came closest to a request which none answered, the best first, three at most; else empty.
+  /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
-  /// What the client had better change in this request.
+  /// The client's mistakes in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// How it ended. Waits for that in real time, at most `timeout`; then it is `pending`.
+  /// Returns how it ended. Waits for the end in real time, up to `timeout`; after that it is `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
-  /// Waits, in real time, until the client closed its side, reset, or could not be written to.
+  /// Waits in real time until the client closed its side, reset the connection or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
-  /// Whether the client has closed its side (FIN), or reset.
+  /// Whether the client has closed its side (FIN) or reset the connection.
   bool client_closed_its_side() const;
-  /// How the client left; empty while it is there, and when it left after the last bytes of the answer.
+  /// How the client left; empty if it has not left, or left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request; empty: none.
+  /// The fault of Gateway::next_connection or every_connection that struck this request, if any.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
-  /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
-  /// it once the reply has ended before its trigger. Empty where chaos left it alone.
+  /// The rules of Gateway::chaos that struck this request, in order, with effect and cause: `rule 2: reset the
+  /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
+  /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
-  /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
+  /// The faults of the reply in scripted order: `reset the connection after 2 tokens`. Ends with `: not reached` if the
+  /// reply ended before the trigger. Empty until the exchange has ended.
   std::vector<std::string> faults() const;
-  /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
+  /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
-  /// How many events, content deltas and bytes of the answer were handed to the connection so far.
+  /// The events, content deltas and bytes of the answer passed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
-  /// How much later than scripted anything of the answer left so far, by the gateway's doing: the longest time from the
-  /// moment of a token, or from the end of a stall, until what was to leave then could. The time until the answer was
-  /// decided, at gates, and until the client had read what came before is not counted. Zero where nothing was to wait,
-  /// and on a clock other than the real one.
+  /// The largest delay so far that the gateway itself caused: from the scripted time of a token, or the end of a stall,
+  /// until it could be sent. Excludes the time until the answer was decided, waits at gates, and waits until the client
+  /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the
-  /// answer. Copies the bytes.
+  /// What was sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
+  /// Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
-  /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
-  /// exchange before it on its connection ended, however much later the gateway came to read it; elsewhere, and on a
-  /// manual clock, when the gateway had read it.
+  /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
+  /// received() is the base of a pace. On Linux a request is complete when the system received its last byte, or when
+  /// the previous exchange on its connection ended, even if the gateway reads it later. On other systems, and on a
+  /// manual clock, it is complete when the gateway has read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
 
-  /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
-  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Characters that
-  /// would disturb a terminal, and bytes that are not UTF-8, stand in it as octal numbers that printf turns into the
-  /// same bytes.
+  /// Returns a POSIX shell command that repeats the request, with `$OPENAI_API_KEY` for the key. curl generates the
+  /// fields of the connection (Host, Content-Length, Connection, Expect, codings). Characters that would disturb a
+  /// terminal, and invalid UTF-8, are written as octal numbers that printf converts back.
   std::string as_curl() const;
-  /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
-  /// chaos did. Control characters, and others that would disturb a terminal, are escaped in it.
+  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, effects of faults
+  /// and chaos. Control characters, and others that would disturb a terminal, are escaped.
   std::string summary() const;
 
  private:
@@ -2465,10 +2446,10 @@ class Exchange {
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
 
-/// How many exchanges of a kind a journal holds: `CHECK(gateway.journal().count(user_says("weather")) == 2)`.
+/// The number of recorded exchanges that meet conditions: `CHECK(gateway.journal().count(user_says("weather")) == 2)`.
 struct ExchangeCount {
   std::size_t count = 0;
-  /// Whether exchanges were evicted (Options::journal_limits), so that there were perhaps more.
+  /// Whether exchanges were evicted (Options::journal_limits), so that there may have been more.
   bool at_least = false;
 
   /// "2", or "at least 2".
@@ -2480,53 +2461,53 @@ struct ExchangeCount {
 
 std::ostream& operator<<(std::ostream& out, const ExchangeCount& count);
 
-/// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
-/// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
+/// All exchanges of a gateway, oldest first, limited in entries and bytes. A handle that may outlive its gateway. An
+/// exchange is recorded before the first byte of its answer is sent. Keys are masked everywhere.
 class Journal {
  public:
   explicit Journal(std::shared_ptr<detail::JournalState> state);
 
-  /// Exchanges since the gateway began or the journal was cleared, evicted ones included.
+  /// The number of exchanges since the gateway started or the journal was cleared, including evicted ones.
   std::size_t count() const;
-  /// How many of them were evicted to keep the bounds (Options::journal_limits).
+  /// The number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
-  /// The exchanges that are kept, oldest first.
+  /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
-  /// The newest exchange. Throws GatewayError when there is none.
+  /// Returns the newest exchange. Throws GatewayError if there is none.
   Exchange last() const;
-  /// The exchange with this id. Throws GatewayError when there never was one, or it was evicted.
+  /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;
-  /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
-  /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
+  /// Returns the connections struck by Gateway::next_connection and every_connection, oldest first, including those
+  /// without a request. Keeps as many of the newest as exchanges. Each is recorded before the client can notice it.
   std::vector<ConnectionHit> connection_hits() const;
-  /// How many connections the exchanges that are kept came on.
+  /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
-  /// The exchanges of the key with that id, oldest first.
+  /// Returns the exchanges of the key with this id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
-  /// The exchanges of one of several tests that share the gateway, oldest first.
+  /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
-  /// The exchanges whose chat request meets all of these conditions, oldest first, whether or not a stub has answered:
-  /// `find(user_says("weather"), has_tool("get_weather"))`. A body that is no chat request meets none. Runs the test's
-  /// functions in the conditions, and lets pass what they throw.
+  /// Returns the exchanges whose chat request meets all conditions, oldest first, whether or not a stub answered:
+  /// `find(user_says("weather"), has_tool("get_weather"))`. Other requests meet none. Runs the test's functions in the
+  /// conditions and lets their exceptions pass.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
   }
   std::vector<Exchange> find(const std::vector<Matcher>& conditions) const;
-  /// How many these are.
+  /// Returns the number of exchanges that find() returns.
   template <class... Matchers>
   ExchangeCount count(const Matcher& condition, const Matchers&... more) const {
     return count(std::vector<Matcher>{condition, more...});
   }
   ExchangeCount count(const std::vector<Matcher>& conditions) const;
 
-  /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
+  /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
-  /// is not waited for while its reply waits.
+  /// Waits in real time until every request that has begun to arrive has ended. Does not wait for a waiting reply whose
+  /// client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on. The problems of verify() stay: Gateway::reset forgets
-  /// them too.
+  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(), which Gateway::reset
+  /// deletes too.
   void clear() const;
 
  private:
@@ -2539,65 +2520,65 @@ class Journal {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An answer as it was sent: all that the connection took of it, after faults and chaos. Options::keep_answers makes
-/// the journal keep it, and Exchange::answer gives it. Keys are masked in it. Times count from the moment at which the
-/// request was complete, on the gateway's clock.
+/// An answer as it was sent: everything that the connection accepted, after faults and chaos. If Options::keep_answers
+/// is on, the journal keeps it, and Exchange::answer returns it. Keys are masked. Times count from the complete
+/// request, on the gateway's clock.
 struct SentAnswer {
-  /// How it ended.
+  /// How the answer ended.
   enum class Ending {
     /// It has not ended.
     open,
-    /// It was sent to its last byte.
+    /// It was sent completely.
     whole,
-    /// The gateway closed the connection (FIN) before.
+    /// The gateway closed the connection (FIN) before the end.
     closed,
-    /// The gateway closed its side (FIN) before, and waited for the client to close the other one.
+    /// The gateway sent FIN before the end and waited for the client to close its side.
     half_closed,
-    /// The gateway reset the connection (RST) before.
+    /// The gateway reset the connection (RST) before the end.
     reset,
-    /// The client left, or did not read, or the gateway was stopped, before the rest was sent.
+    /// The client left or did not read, or the gateway stopped, before the end.
     abandoned,
   };
-  /// Bytes of the body that left together: of a stream, an event.
+  /// A part of the body that was sent together; in a stream, one event.
   struct Part {
     std::string bytes;
-    /// When the first and the last of them were handed to the connection. These differ where the client reads slowly.
+    /// When its first and last byte were passed to the connection. These differ if the client reads slowly.
     Duration at{0};
     Duration until{0};
   };
-  /// A response with a status below 200 before the answer.
+  /// An interim response (status below 200) before the answer.
   struct Interim {
     int status = 0;
     wire::Headers headers;
   };
 
   std::vector<Interim> interim;
-  /// 0: not even the head was sent.
+  /// 0 if not even the head was sent.
   int status = 0;
-  /// The header fields in order, those included that the gateway adds itself, such as Date.
+  /// The header fields in order, including those that the gateway adds, such as Date.
   wire::Headers headers;
-  /// When the head was handed to the connection.
+  /// When the head was passed to the connection.
   Duration head_at{0};
-  /// The body without its transfer coding, and without the gzip of SseDialect::gzip.
+  /// The body without its transfer coding and without the compression of SseDialect::gzip.
   std::vector<Part> parts;
-  /// The bytes of garbage(…), which are no part of the body and stand behind it.
+  /// The bytes of garbage(…), which follow the body and are not part of it.
   std::string garbage;
-  /// By how many bytes its last HTTP chunk was announced longer than it came; see truncate().
+  /// How many bytes of the announced last HTTP chunk were not sent; see truncate().
   std::size_t missing = 0;
   Ending ending = Ending::open;
-  /// When the last byte was handed over or, of an answer that is not whole, its end was decided.
+  /// When the last byte was passed to the connection or, if incomplete, when the end was decided.
   Duration ended_at{0};
-  /// It was sent event by event.
+  /// Whether it was sent event by event.
   bool is_streamed = false;
-  /// SseDialect::gzip has compressed it.
+  /// Whether SseDialect::gzip compressed it.
   bool is_compressed = false;
-  /// It had more bytes than Options::max_body, and what follows them is missing here.
+  /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// A key in it was masked, so that these are not the bytes that were sent. The body is one part then where a key lay
-  /// across several.
+  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
+  /// single part.
   bool has_masked_key = false;
 
-  /// All parts, one after the other.
+  /// Returns all parts, concatenated.
   std::string body() const;
 };
 
@@ -2656,56 +2637,54 @@ struct NearMiss {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Something that verify() reports as wrong.
+/// A mistake that verify() reports.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
-    /// A stub was not called as often as it expects, or one with never() was called.
+    /// A stub was not called as often as expected, or one with never() was called.
     unmet_expectation,
-    /// A stub answered a request that is not as it should be.
+    /// A stub answered a request that does not meet its should() conditions.
     invalid,
     /// A function of the test threw.
     callback_failed,
-    /// The gateway could not make an answer, although no function of the test threw.
+    /// The gateway could not create an answer, although no function of the test threw.
     answer_failed,
-    /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
+    /// A reply ended before the trigger of one of its faults, or a fault for a connection had no connection to strike.
     fault_not_reached,
-    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
+    /// A reply ended before the place of a hold, of a split, or of a chunk with extra fields.
     place_not_reached,
-    /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
-    /// real-time guard.
+    /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
     /// Stubs were not called in order.
     out_of_order,
   };
   Kind kind;
-  /// Whole lines, the last one not ended.
+  /// Complete lines; the last one has no line end.
   std::string text;
-  /// The exchanges that it is about.
+  /// The exchanges concerned.
   std::vector<std::uint64_t> exchanges{};
-  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
+  /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub that it is about; its id is 0 when it is about none.
+  /// The stub concerned; id 0 if there is none.
   StubReference stub{};
-  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
-  /// stub which was called too seldom.
+  /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
 };
 
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
-/// A stub that asks something of the client, as verify() found it.
+/// A stub with expectations, as verify() found it.
 struct VerifiedStub {
   StubReference stub;
-  /// How often it was called.
+  /// The number of its calls.
   std::size_t calls = 0;
-  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
+  /// The expected number of calls: 0 with never(), empty if not set.
   std::optional<Range> expected{};
-  /// Whether it says what requests should be.
+  /// Whether it has should() conditions.
   bool has_should = false;
-  /// Whether it was called as often as it expects, and by requests that are as they should be.
+  /// Whether it was called as often as expected, and all requests met its should() conditions.
   bool met = true;
 };
 
@@ -2716,41 +2695,41 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
-/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
+/// The result of verify(), true if there are no problems. Prints itself: CHECK(gateway.verify()). Once problems have
+/// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose problems were
-  // taken away would be true.
+  // Defined in the .cpp, to keep them out of including files. Moving copies: a result without its problems would be
+  // true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
 
-  /// Whether there is no problem.
+  /// Whether there are no problems.
   explicit operator bool() const;
-  /// The problems in the order in which message() has them.
+  /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
-  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
-  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
-  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
-  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
+  /// Lines about events that are no mistakes by themselves: effects of chaos; up to ten exchanges with a scripted
+  /// fault, a failure or an unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual
+  /// dialect); up to ten connections struck by a fault; stubs never called or always hidden by others, except the
+  /// catalogue's; what exchanges under way wait for, and how many others there are. An adapter prints each note once,
+  /// at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order in which they were mounted.
+  /// The stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
+  /// The number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// How many exchanges were still under way.
+  /// The number of exchanges still under way.
   std::size_t open() const { return open_; }
-  /// What it prints: the first 20 problems and the first 20 notes.
+  /// Returns what it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
  private:
   friend struct detail::Access;
-  /// `identities` name the problems in `reported`.
+  /// `identities` are the names of the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -2764,7 +2743,7 @@ class [[nodiscard]] Verification {
   std::size_t open_;
 };
 
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
 
 namespace detail {
@@ -2773,8 +2752,8 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
-/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+/// Verifies that each stub was called and that all calls of each came before all calls of the next, in the order of the
+/// journal, which records a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
@@ -2786,31 +2765,31 @@ Verification called_in_order(const Stub& first, const Stubs&... others) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// How much a finding weighs.
+/// The weight of a finding.
 enum class Severity {
-  /// The gateway serves it, and its documentation does not have it. It makes no Review false and fails no test.
+  /// The gateway accepts it, but its documentation does not list it. A note fails neither a Review nor a test.
   note,
-  /// It works here, but may not elsewhere, or not for long.
+  /// It works here, but may fail with other services or later.
   warning,
-  /// It breaks what the documentation or the protocol asks of a client.
+  /// It violates the documentation or the protocol.
   error,
 };
 
 std::string to_string(Severity severity);
 std::ostream& operator<<(std::ostream& out, Severity severity);
 
-/// Something that a client did and that its author had better change.
+/// A mistake of a client that its author should fix.
 struct Finding {
-  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
+  /// `unknown_field`, `retry_after_ignored`, …; docs/verify-and-review.md lists all codes.
   std::string code;
-  /// One or two sentences that name the place and say what to change.
+  /// One or two sentences that name the place and the fix.
   std::string message;
-  /// Each code has its own.
+  /// Fixed for each code.
   Severity severity = Severity::warning;
-  /// The ids of the exchanges that prove it, the one that it is about last.
+  /// The ids of the exchanges that prove it; the one it is about is last.
   std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
-  /// only if the test did not mean it: `asked_again_early`.
+  /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
+  /// client may do what the test intends.
   bool fails_review = true;
 };
 
@@ -2819,7 +2798,7 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
 
-/// What a finding prints.
+/// The text that a finding prints.
 std::string text_of(const Finding& finding);
 
 }  // namespace detail
@@ -2837,98 +2816,96 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// notes and `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter
-/// prints that one at the end of a test that has failed, unless the review was printed. Prints itself, a finding a
-/// line: CHECK(gateway.review()).
+/// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
+/// latter also occurs in tests that expect an error and then ask again; an adapter prints it at the end of a failed
+/// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
-/// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
-/// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
-/// | retry_delay_in_body_ignored   | warning  | tried again before the time in the body of a 429 without such a one |
-/// | daily_quota_retried           | warning  | tried again within a minute after a 429 that names a day's quota    |
-/// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
-/// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
-/// | resent_after_own_timeout      | warning  | sent again what was not answered yet, without an Idempotency-Key    |
+/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
+/// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
+/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429)       |
+/// | retry_delay_in_body_ignored   | warning  | retried before the time in the body of a 429 without such a header  |
+/// | daily_quota_retried           | warning  | retried within a minute after a 429 that names a daily quota        |
+/// | asked_again_early             | warning  | a new call before such a time, or within 1 s of a final error       |
+/// | idempotency_key_changed       | warning  | a numbered retry with a different Idempotency-Key                   |
+/// | resent_after_own_timeout      | warning  | resent an unanswered request without an Idempotency-Key             |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
-/// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
-/// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
-/// | stream_abandoned              | error    | took nothing for the write timeout without closing                  |
-/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
+/// | tool_result_unknown_id        | error    | a tool message for a call that is in no earlier message             |
+/// | stream_left_open              | error    | not closed 0.5 s after `[DONE]` while the gateway waited            |
+/// | stream_abandoned              | error    | read nothing during the write timeout and did not close             |
+/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, so it had to wait   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
-/// | key_sent_to_other_origin      | error    | followed a redirect to another gateway of the process with the key  |
-/// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
-/// | key_shared                    | warning  | one key from User-Agents that share no product                      |
-/// | unlisted_model                | note     | a model that nobody listed, where any is served                     |
-/// | beyond_documentation          | note     | what OpenAI documents alone, where the acceptance takes it          |
-/// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
+/// | key_sent_to_other_origin      | error    | a redirect took the key to another gateway of the process           |
+/// | browser_request               | error    | an Origin header: sent by a browser, which should not have a key    |
+/// | key_shared                    | warning  | one key from User-Agents without a common product                   |
+/// | unlisted_model                | note     | a model that is not listed, if any model is served                  |
+/// | beyond_documentation          | note     | documented only by OpenAI and accepted here                         |
+/// | unknown_field                 | warning  | an undocumented field; in the openai profile, also by OpenAI        |
 /// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
-/// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
-/// | temperature_and_top_p         | warning  | both temperature and top_p, where one is to be used                 |
-/// | stream_options_without_stream | warning  | stream_options without stream, which have no effect                 |
-/// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
+/// | temperature_out_of_range      | warning  | a temperature outside 0 to 2                                        |
+/// | temperature_and_top_p         | warning  | both temperature and top_p; only one should be set                  |
+/// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
+/// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
-/// A request is taken for the retry of an earlier one when all of this holds:
-/// - Key, method, target and body are the same. Of a body that is a JSON object, the members `user`, `metadata`,
-///   `safety_identifier` and `prompt_cache_key` may differ; the others are compared byte by byte, in their order.
-///   Header fields may differ.
-/// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
-///   continued it.
-/// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers them, and
-///   this number is the next.
-/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
-/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
-/// have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+/// A request counts as the retry of an earlier one if all of this holds:
+/// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
+/// and
+///     `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
+/// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
+///     has retried it.
+/// - No key, limit, stub, state machine or forced failure was changed in between.
+/// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
+///     them and this is the next number.
+/// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
+/// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
+/// request within 100 ms of a failure counts as another call.
 ///
-/// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
-/// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
-/// is `asked_again_early` where it says that it is a new call, by a number of 0 or an Idempotency-Key of its own, and
-/// the same finding as a retry where nothing says so. It is not alone where an equal request was under way together
-/// with it, or with one of those that follow each other within 100 ms, or where a numbered retry continues the earlier
-/// one later.
+/// A request directly after an equal one is also judged if it is alone and not its retry by number or key: if it comes
+/// before the time in Retry-After, or within 1 s of a final error. If it is marked as a new call, by the number 0 or
+/// its own Idempotency-Key, the finding is `asked_again_early`; otherwise it is the same as for a retry. A request is
+/// not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms apart), or if a
+/// numbered retry continues the earlier one later.
 ///
-/// Two things look like a retry and are none: a test whose client numbers no tries, and that asks the same again on
-/// purpose after an error, and calls without numbers in parallel that ask the same, all fail and never come back. Let
-/// them ask something else, or leave the finding out.
+/// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
+/// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
+/// out.
 ///
-/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
-/// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
-/// client is right once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once
-/// as much real time has passed since the answer as lay between the answer and the date. Where an answer has several
-/// fields of one name that differ, as Failure::add_header makes them, clients differ in which they read: the answer
-/// then asks for no time, and another try is allowed if any of its x-should-retry fields says `true`.
+/// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
+/// the message names it. Timers fire early, so 2 ms less are accepted. A client may retry once the gateway's clock
+/// shows the date in Retry-After, or the system clock, by which clients read dates, or once as much real time has
+/// passed as lay between the answer and the date. If an answer has several different fields of one name
+/// (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is allowed
+/// if any x-should-retry is `true`.
 ///
-/// What a client does after a failure of Gateway::chaos is judged as after any other. After an answer that a fault of
-/// chaos struck it is not: the client may not have read that answer.
+/// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
+/// have read them.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose findings were
-  // taken away would be true.
+  // Defined in the .cpp, to keep them out of including files. Moving copies: a review without its findings would be
+  // true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
 
-  /// Whether there is no finding that fails a review: see Finding::fails_review.
+  /// Whether no finding fails a review: see Finding::fails_review.
   explicit operator bool() const;
-  /// The findings in the order of the exchanges that they are about.
+  /// The findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  /// How many exchanges were judged.
+  /// The number of judged exchanges.
   std::size_t judged() const { return judged_; }
-  /// How many exchanges of the gateway were evicted from the journal before anybody could judge them.
+  /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// How many of the judged ones had not ended.
+  /// The number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged ones, and how to have it again; empty where there was none.
+  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
   std::string chaos() const;
-  /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
-  /// how many exchanges were evicted or are open, and what chaos did, if there was any.
+  /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
+  /// number of evicted and open exchanges, and the effects of chaos, if any.
   std::string message() const;
-  /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
+  /// Returns this review without findings of this code. Throws GatewayError with the list of codes if it is unknown.
   Review without(const std::string& code) const;
 
  private:
@@ -2945,25 +2922,25 @@ class [[nodiscard]] Review {
   std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
-/// Every code that a finding can have.
+/// Returns all codes of findings.
 const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
 
 // ---- model/operation.hpp --------------------------------------------------------------------------------------------
 
-// Names of operations for rights and failures. Which paths are served: `src/serve/operations.cpp`.
+// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
+/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
 struct Operation {
-  /// The method in capitals: "POST".
+  /// The method in upper case: "POST".
   std::string method;
-  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
+  /// The path without the query. `/v1/models` covers both the list and each model by id.
   std::string path;
 
   /// "POST /v1/chat/completions".
@@ -2977,9 +2954,9 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// POST /v1/embeddings, which the gateway serves where Options::embeddings says so.
+/// POST /v1/embeddings, served if Options::embeddings allows it.
 inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, by the method and path with which Gateway::on mounts it.
+/// Any other operation, with the method and path passed to Gateway::on.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
 }}  // namespace mock_gateway
@@ -3182,20 +3159,20 @@ class Keys {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
-/// requests may hold, where Options::acceptance does not.
-// A further profile needs a name here and a row in profile.cpp, nothing else.
+/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. Also decides what
+/// requests may hold, unless Options::acceptance is set.
+// A new profile needs a name here and a row in profile.cpp.
 enum class Profile {
-  /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
+  /// Exactly the documented fields and error keys; streamed chunks carry the minimum that SDKs need.
   documented,
   /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
-  /// field that OpenAI documents.
+  /// retry-after-ms with Retry-After. Uses Acceptance::openai() unless another is set. Fields that OpenAI documents
+  /// cause no finding.
   openai,
-  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
-  /// content null while it reasons, and empty content in the finish chunk.
+  /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
+  /// deltas of reasoning, empty content in the finish chunk.
   dashscope,
-  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
+  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null without reasoning,
   /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
 };
@@ -3203,21 +3180,21 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
+/// Returns the profile with this to_string. Throws GatewayError with the list of names if there is none.
 Profile profile_named(std::string_view name);
-/// The names of all profiles, as to_string gives them.
+/// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
 
 }}  // namespace mock_gateway
 
 // ---- model/tokenizer.hpp --------------------------------------------------------------------------------------------
 
-// The type of a tokenizer. What a token is without one: `src/answer/tokens.cpp`.
+// The type of a tokenizer. The default tokenizer: `src/answer/tokens.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
-/// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
-/// be called from several threads.
+/// Splits text into tokens. Their concatenation is the text, and no token ends inside a UTF-8 character. A token is one
+/// unit of `max_tokens` and `usage`, and one streamed delta unless a Chunking cuts differently. May be called from
+/// several threads.
 using Tokenizer = std::function<std::vector<std::string>(std::string_view text)>;
 
 }}  // namespace mock_gateway
@@ -3377,23 +3354,22 @@ class Options {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What requests may have beyond the documentation. Each is on in a default Acceptance, and off in
-/// Acceptance::strict(), unless its comment says otherwise.
+/// Request features beyond the documentation. Each is on in a default Acceptance and off in Acceptance::strict(),
+/// unless its comment says otherwise.
 enum class Extension : unsigned char {
-  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  /// `Authorization: bearer …` in any case. If off, exactly `Bearer`.
   bearer_in_any_case,
-  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
-  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
-  /// too.
+  /// Fields that the documentation does not list, such as `frequency_penalty`: a finding, unless the profile is openai
+  /// and OpenAI documents the field. Also JSON objects that repeat a key: always a finding. If off, both get 400.
   unknown_fields,
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
-  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect and
+  /// cause a note (`beyond_documentation`) instead of a warning. Off; on in openai().
   openai_fields,
-  /// Messages of role `tool`; tool calling needs them.
+  /// Messages of role `tool`, which tool calling needs.
   tool_role,
   /// Messages of role `developer`. Off; on in openai().
   developer_role,
-  /// `content: null`, or none, in an assistant message that has tool calls.
+  /// `content: null` or no `content` in an assistant message that has tool calls.
   null_content_with_tool_calls,
   /// `content` as an array of `{"type":"text"}` parts.
   text_parts,
@@ -3401,24 +3377,24 @@ enum class Extension : unsigned char {
   other_parts,
   /// `tool_calls` in assistant messages.
   tool_calls_in_messages,
-  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
+  /// `stop` as a plain string: a finding, except in the openai profile, because OpenAI documents it.
   stop_as_string,
   /// `tool_choice: "required"`.
   tool_choice_required,
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to the tools it names. Off; on in
   /// openai().
   allowed_tools,
-  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  /// `response_format` of type `json_schema` without `schema`; any JSON object satisfies it. Off; on in openai().
   json_schema_without_schema,
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// Tools of type `custom`, whose input is text instead of JSON: in `tools`, in `tool_choice` and in calls within
   /// messages. Off; on in openai().
   custom_tools,
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  /// `max_completion_tokens`, a synonym of `max_tokens`. Both together get OpenAI's 400
+  /// `invalid_parameter_combination`. If off, it is an unknown field. Off; on in openai().
   max_completion_tokens,
   /// `logprobs` and `top_logprobs`.
   logprobs,
-  /// `null` for an optional field, which then counts as absent.
+  /// `null` for an optional field, treated as absent.
   null_as_absent,
   /// `stream_options` without `stream: true`; a finding.
   stream_options_without_stream,
@@ -3426,15 +3402,15 @@ enum class Extension : unsigned char {
   model_by_id,
   /// `Content-Type: application/json` with parameters, such as charset.
   content_type_parameters,
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  /// `application/x-www-form-urlencoded` if the body parses as JSON, as `curl -d` sends it.
   json_as_form,
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  /// Any JSON body with `model` and `messages`, without further validation. Off; on in lenient().
   anything_with_model_and_messages,
 };
 
 namespace detail {
 
-/// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
+/// One switch of an Acceptance. `as_documented` accepts only what the profile's service documents.
 enum class AcceptanceSwitch : signed char { off, on, as_documented };
 inline constexpr std::size_t extension_count =
     static_cast<std::size_t>(Extension::anything_with_model_and_messages) + 1;
@@ -3442,28 +3418,26 @@ struct StrictAcceptance;
 
 }  // namespace detail
 
-/// What the gateway takes beyond the documented request, with a switch for each Extension: a default value takes what
-/// common SDKs send. A request that needs what is off gets 400 (or the 401, 404 or 415 of the rule that it breaks).
-/// Where Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the
-/// others.
+/// The request features that the gateway accepts, with a switch for each Extension. The default accepts what common
+/// SDKs send. A request that needs a feature that is off gets 400 (or the 401, 404 or 415 of the rule it breaks).
+/// Unless Options::acceptance is set, the profile decides: openai() for the openai profile, the default for the others.
 class Acceptance {
  public:
   Acceptance();
-  /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, `max_completion_tokens`, and its other fields. Under a profile whose service does not
-  /// document these, the review notes what a request has of them: `beyond_documentation`.
+  /// What OpenAI accepts: the default plus role `developer`, other content parts, allowed and custom tools, JSON
+  /// schemas without a schema, `max_completion_tokens` and OpenAI's other fields. If the profile's service does not
+  /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
-  /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
-  /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
-  /// gateway's own (`enable_thinking`, `repetition_penalty`) gets 400. A switch that is set afterwards is obeyed under
-  /// every profile.
+  /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
+  /// counts: tool calls in messages and `stop` as a string are accepted, and the gateway's own fields
+  /// (`enable_thinking`, `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
   static Acceptance strict();
-  /// Any body that is JSON with model and messages, from any content type.
+  /// Any JSON body with model and messages, of any content type.
   static Acceptance lenient();
 
-  /// The same with that switch on, or off.
+  /// Returns a copy with this extension on or off.
   [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
-  /// Whether that switch is on.
+  /// Whether this extension is on.
   bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
@@ -3475,10 +3449,10 @@ class Acceptance {
 
 namespace detail {
 
-/// The narrowest Acceptance that has an extension; the later ones have it too.
+/// The narrowest named acceptance that has an extension on. The wider ones have it too.
 enum class TakenBy : unsigned char { usual, openai, lenient };
 
-/// An extension. Its switch in scripts comes from its row too.
+/// An extension and its switch in scripts.
 struct ExtensionRow {
   Extension extension;
   /// Its key in scripts.
@@ -3533,16 +3507,15 @@ inline constexpr ExtensionRow extensions[] = {
      "any JSON with model and messages"},
 };
 
-/// What Acceptance::strict() leaves to the profile.
+/// The part of Acceptance::strict() that depends on the profile.
 struct StrictAcceptance {
-  /// The same under a profile whose service documents what `documented` takes.
+  /// Returns the acceptance under a profile whose service documents what `documented` accepts.
   static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
-  /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
-  /// documents, and no others.
+  /// Whether a request may use exactly the fields that the gateway's documentation and the profile's service list.
   static bool takes_documented_fields(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::unknown_fields);
   }
-  /// Whether null is absence for the fields for which the service documents it.
+  /// Whether null counts as absent for the fields whose null the service documents.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::null_as_absent);
   }
@@ -4493,24 +4466,23 @@ LoadedScript Gateway::load(const T& document) {
 
 // ---- evidence/evidence_json.hpp -------------------------------------------------------------------------------------
 
-// Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands
-// for what there is none of. Keys of the gateway are masked, and bytes that are not UTF-8 become U+FFFD, so that every
-// object can be written with dump().
+// Evidence as JSON objects; docs/verify-and-review.md lists their keys. Every key is always present; null means absent.
+// The gateway's keys are masked and invalid UTF-8 becomes U+FFFD, so that dump() can write every object.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. What was answered
-/// is not in it: Exchange::answer gives that.
+/// Returns the request and its outcome so far; `ended` is null while the exchange is under way. Does not contain the
+/// answer: see Exchange::answer.
 Json as_json(const Exchange& exchange);
-/// What was sent: status, header fields, body, and the parts of a stream with their times. Of a body beyond a mebibyte
-/// the beginning, and `left_out` says how many bytes follow.
+/// Returns what was sent: status, header fields, body, and the parts of a stream with their times. Bodies are limited
+/// to 1 MiB; `left_out` counts the bytes that follow.
 Json as_json(const SentAnswer& answer);
-/// The verification with its problems, which then count as looked at.
+/// Returns the verification with its problems, which then count as seen.
 Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
 Json as_json(const Review& review);
 Json as_json(const Finding& finding);
-/// Null for a reference to no stub, whose id is 0.
+/// Null for a reference without a stub (id 0).
 Json as_json(const StubReference& stub);
 Json as_json(const NearMiss& near_miss);
 
@@ -5475,7 +5447,7 @@ class Seldom {
 
 // ---- model/profile_traits.hpp ---------------------------------------------------------------------------------------
 
-// All that profiles can differ in; the values of the documented one.
+// The differences between profiles, with the values of the documented one as defaults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -5483,15 +5455,15 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 enum class ErrorShape {
   /// `code`, `message`, `type`.
   code_message_type,
-  /// `message`, `type`, `param`, `code`, in OpenAI's own words where a failure carries the documented ones.
+  /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
   openai,
 };
 
-/// Whether completions and chunks have the key `system_fingerprint`, and what it holds.
+/// The key `system_fingerprint` of completions and chunks.
 enum class SystemFingerprint {
   absent,
   null,
-  /// `fp_…`, one for each model.
+  /// `fp_…`, different for each model.
   made_up,
 };
 
@@ -5499,13 +5471,13 @@ enum class SystemFingerprint {
 struct RoleDelta {
   /// A choice with text.
   std::string_view text;
-  /// A choice of tool calls alone, whose plain message has null content.
+  /// A choice with only tool calls, whose plain message has null content.
   std::string_view calls;
-  /// A choice that reasons first; empty: the same as without reasoning.
+  /// A choice that begins with reasoning; empty: as without reasoning.
   std::string_view thinking;
 };
 
-/// Names in an array that outlives this.
+/// Names in an array with static lifetime.
 struct NameList {
   const std::string_view* names = nullptr;
   std::size_t count = 0;
@@ -5513,53 +5485,52 @@ struct NameList {
   bool has(std::string_view name) const;
 };
 
-/// One profile: all that makes it differ from another. The defaults are those of the documented profile. The rows stand
-/// in profile.cpp.
+/// The properties of one profile. The defaults are the documented profile's; the rows stand in profile.cpp.
 struct ProfileTraits {
   Profile profile = Profile::documented;
   std::string_view name;
 
   // Requests.
 
-  /// What requests may hold, unless Options::acceptance is set.
+  /// The request features accepted unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
-  /// What of it the service documents itself, which Acceptance::strict() takes too.
+  /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Request fields that the service documents besides. They have no effect and are no finding. One of
+  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;
-  /// Fields of the gateway's documentation that the service does not document: unknown to Acceptance::strict().
+  /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;
-  /// Fields for which the service documents null, which Acceptance::strict() takes for absent. `strict` is a tool's.
+  /// Fields whose null the service documents; Acceptance::strict() treats it as absent. `strict` is a field of tools.
   NameList nullable_fields;
-  /// A temperature outside 0 to 2 gets 400; else it is a finding.
+  /// A temperature outside 0 to 2 gets 400; otherwise it is a finding.
   bool rejects_temperature_out_of_range = false;
-  /// The service documents `stop` as a string, which is no finding then.
+  /// The service documents `stop` as a string, so it causes no finding.
   bool documents_stop_as_string = false;
-  /// `refusal`, `audio` or `function_call` may stand in for the content of an assistant's message.
+  /// `refusal`, `audio` or `function_call` may replace the content of an assistant's message.
   bool content_may_be_replaced = false;
-  /// The service documents `POST /v1/embeddings`, which is served unless Options::embeddings says otherwise.
+  /// The service documents `POST /v1/embeddings`: served by default, see Options::embeddings.
   bool documents_embeddings = false;
-  /// Content parts of images, audio and files need the members that OpenAI documents.
+  /// Content parts with images, audio and files need the members that OpenAI documents.
   bool checks_other_parts = false;
 
   // Errors and headers.
 
   ErrorShape error_shape = ErrorShape::code_message_type;
-  /// The 429 of a rate limit has `retry-after-ms` besides `Retry-After`.
+  /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
-  /// Each answer has `x-request-id` and `openai-processing-ms`; for a key with a rate limit, `x-ratelimit-*-requests`
-  /// too, and with a limit of tokens `x-ratelimit-*-tokens`.
+  /// Each answer has `x-request-id` and `openai-processing-ms`. For a key with a rate limit it also has
+  /// `x-ratelimit-*-requests`, and with a token limit `x-ratelimit-*-tokens`.
   bool request_headers = false;
 
   // Completions and chunks.
 
   SystemFingerprint system_fingerprint = SystemFingerprint::absent;
-  /// A message has the key `refusal`, and so have logprobs; else a refusal is content.
+  /// Messages and logprobs have the key `refusal`; otherwise a refusal is sent as content.
   bool refusal_key = false;
-  /// A choice or chunk has the key `logprobs` though the request asks for none.
+  /// Choices and chunks have the key `logprobs` even if the request does not ask for them.
   bool logprobs_key = false;
-  /// A message without reasoning has null `reasoning_content`, and so has a delta of content.
+  /// Messages without reasoning and deltas of content have null `reasoning_content`.
   bool null_reasoning = false;
   /// A delta of reasoning has null `content`.
   bool null_content_while_thinking = false;
@@ -5569,51 +5540,51 @@ struct ProfileTraits {
 
   // Usage.
 
-  /// `prompt_tokens_details.cached_tokens` is there without a cached token.
+  /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
-  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are there.
+  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are sent.
   bool prompt_cache_tokens = false;
-  /// Streamed usage stands on the last finish chunk; else it has a chunk of its own.
+  /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
 };
 
-/// The row of a profile. Throws GatewayError when it has none.
+/// Returns the row of a profile. Throws GatewayError if it has none.
 const ProfileTraits& traits_of(Profile profile);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- model/checks.hpp -----------------------------------------------------------------------------------------------
 
-// What the author of a test gives must be of use. What is not is a GatewayError.
+// Checks of values that the author of a test passes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+/// Throws GatewayError for a header field that RFC 9110, 5.5 forbids.
 void require_header_field(const std::string& name, const std::string& value);
-/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+/// Returns the value. Throws GatewayError if it is not UTF-8, because JSON could not carry it; `what` names the value.
 std::string require_utf8(std::string value, std::string_view what);
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+/// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-/// Throws GatewayError: a value of that type was moved from, and is used.
+/// Throws GatewayError about the use of a moved-from value of this type.
 [[noreturn]] void refuse_moved_from(const char* type);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- model/reply_data.hpp -------------------------------------------------------------------------------------------
 
-// The fields of a reply, and what they are when nothing is set.
+// The fields of a reply and their defaults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedToolCall {
   std::string name;
-  /// JSON text, unless it is malformed on purpose.
+  /// JSON text, unless deliberately malformed.
   std::string arguments;
-  std::string id = {};  // empty: made up
-  bool custom = false;  // of a custom tool: the arguments are its input, which is any text
+  std::string id = {};  // empty: generated
+  bool custom = false;  // call of a custom tool: the arguments are its input, which is any text
 };
 
-/// Fields that are merged into one chunk of a stream.
+/// Fields to merge into one chunk of a stream.
 struct ExtraChunk {
   std::size_t number;  // counted from 1
   Json patch;
@@ -5624,20 +5595,20 @@ struct ScriptedChoice {
   std::string thinking;
   std::optional<std::string> refusal;
   std::vector<ScriptedToolCall> tool_calls;
-  std::vector<TokenLogprob> logprobs;        // of the first tokens of text and refusal
-  std::optional<std::string> finish_reason;  // nothing: what follows from the content
+  std::vector<TokenLogprob> logprobs;        // for the first tokens of text and refusal
+  std::optional<std::string> finish_reason;  // empty: derived from the content
 };
 
-/// What is sent in place of a completion.
+/// A reply sent in place of a completion.
 struct RawReply {
   int status = 200;
   std::string body;
   std::string content_type;
 };
 
-/// A completion, unless `failure`, `raw` or `chunks` is set; at most one of them is.
+/// A completion, unless one of `failure`, `raw` and `chunks` is set.
 struct ReplyData {
-  /// At least one of a completion. A request's `n` beyond their number repeats them in order.
+  /// At least one in a completion. If the request's `n` is larger, they repeat in order.
   std::vector<ScriptedChoice> choices;
   std::optional<Failure> failure;
   std::optional<RawReply> raw;
@@ -5645,10 +5616,10 @@ struct ReplyData {
   std::string model;  // empty: the requested one
   bool verbatim = false;
   std::optional<TokenUsage> usage;
-  std::optional<std::string> usage_json;  // in place of usage, as it is sent
-  std::vector<Json> extra;                // merge patches of the body or each chunk, in order
-  std::vector<Json> extra_message;        // merge patches of each choice's message, in order
-  std::vector<ExtraChunk> extra_chunks;   // in order, after those
+  std::optional<std::string> usage_json;  // replaces `usage`; sent unchanged
+  std::vector<Json> extra;                // merge patches for the body or each chunk, in order
+  std::vector<Json> extra_message;        // merge patches for each choice's message, in order
+  std::vector<ExtraChunk> extra_chunks;   // in order, applied after `extra`
   bool interleaved = false;
   bool finish_in_last_chunk = false;
   std::string early_hints;  // a whole interim response; empty: none
@@ -5658,9 +5629,9 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
-  bool templated = false;  // its texts have places that the request fills
-  bool traced = false;     // all that leaves is kept
-  bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
+  bool templated = false;  // its texts have placeholders
+  bool traced = false;     // all sent bytes are kept
+  bool swept = false;      // belongs to a sweep, which itself reports faults not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
@@ -5673,7 +5644,7 @@ struct ReplyData {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a request did wrong, as the wire says it. Thrown by parsing and answering, caught by the routes.
+/// The error reply to a bad request. Thrown by parsing and answering, caught by the routes.
 struct RequestError {
   Failure failure;
 };
@@ -5682,39 +5653,39 @@ struct RequestError {
 
 // ---- model/fault_rows.hpp -------------------------------------------------------------------------------------------
 
-// What the library knows of each trigger and each effect by its name. The rows stand in `src/model/fault.cpp`; what one
-// does stands in `src/delivery/delivery.cpp`.
+// Descriptions of triggers and effects of faults: names, arguments, texts. Values: `src/model/fault.cpp`; execution:
+// `src/delivery/faults_and_waits.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a trigger takes.
+/// The argument of a trigger.
 enum class TriggerArgument {
   none,
-  /// How many, or which, from 1 on.
+  /// A count or a number, at least 1.
   count,
-  /// The number of an event, and how many of its bytes; both from 1 on.
+  /// The number of an event and a count of its bytes, both at least 1.
   event_and_byte,
 };
 
-/// Which replies have such a point.
+/// The replies that can reach a trigger.
 enum class TriggerReach { any_reply, streams };
 
-/// A trigger. Checks, texts, and the keys of scripts with their schema come from its row.
+/// A trigger, for checks, texts, and script keys with their schema.
 struct TriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function, and its key in scripts.
   const char* name;
   TriggerArgument argument;
-  /// What its number counts, as an error says: "events". Empty when it takes none.
+  /// What its number counts, for errors: "events". Empty without a number.
   const char* counted;
   TriggerReach reach;
-  /// The words of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the number before it is 1.
+  /// The text of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the preceding number is 1.
   const char* text;
-  /// Where in the reply it was met, as waits and notes say: "after token %n". Empty: the same words.
+  /// The place in the reply, for waits and notes: "after token %n". Empty: the same as `text`.
   const char* place;
-  /// Why no event can be left out, repeated or inserted there. Empty: one can.
+  /// Why no event can be skipped, repeated or inserted there. Empty: it is possible.
   const char* no_event;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
 };
 
@@ -5729,28 +5700,28 @@ enum class EffectPlace {
   next_event,
 };
 
-/// What else is to be known of an effect; several are added up.
+/// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
-  /// Scripts have its name alone, unless it has this.
+  /// Scripts use the bare name of an effect without this trait.
   static constexpr unsigned needs_argument = 1;
   /// It can last until the client leaves.
   static constexpr unsigned waits = 2;
-  /// An event of the reply may be missing in a stream that ends well.
+  /// An event may be missing from a stream that ends normally.
   static constexpr unsigned omits_event = 4;
 };
 
-/// An effect. Checks, texts, and its name in scripts come from its row.
+/// An effect, for checks, texts and scripts.
 struct EffectRow {
   Effect::Kind kind;
-  /// Its function, and its name in scripts.
+  /// The name of its function, and its name in scripts.
   const char* name;
   EffectPlace place;
   unsigned traits;
-  /// The words of Effect::to_string: %n is the number of its bytes, %d its difference, %w what ends its wait, (s) an s
-  /// unless the number before it is 1.
+  /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
+  /// unless the preceding number is 1.
   const char* text;
-  /// What happened to the exchange, as notes say, in front of the place: "was truncated".
+  /// What happened to the exchange, for notes, before the place: "was truncated".
   const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }
@@ -5761,23 +5732,23 @@ enum class EffectArgument {
   /// A positive duration.
   duration,
   gate,
-  /// Bytes, at least one; `base64` is how scripts have those that are no text.
+  /// At least one byte. `base64` is the form in scripts for bytes that are not text.
   bytes,
   base64,
   json,
   failure,
-  /// A number that is not 0.
+  /// Not 0.
   difference,
 };
 
-/// An effect with an argument. Scripts have one as an object with this key.
+/// An effect with an argument. In scripts it is an object with this key.
 struct EffectForm {
   Effect::Kind kind;
   const char* key;
   EffectArgument argument;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
-  /// What an error says behind the argument that is needed: what there is without it.
+  /// The end of the error about a wrong argument: the alternative without one.
   const char* instead = "";
 };
 
@@ -5785,14 +5756,14 @@ namespace faults {
 
 Rows<TriggerRow> trigger_rows();
 Rows<EffectRow> effect_rows();
-/// In the order in which scripts' tables have them.
+/// In the order of the documented table of script keys.
 Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
 
-/// A trigger. Throws GatewayError for a number of 0 where it takes one.
+/// Returns a trigger. Throws GatewayError if its number is 0.
 Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
-// An effect with an argument of that kind. Each throws GatewayError for one that the kind excludes.
+// Each returns an effect with this argument. Throws GatewayError if the kind does not allow the value.
 Effect effect(Effect::Kind kind);
 Effect effect(Effect::Kind kind, Duration duration);
 Effect effect(Effect::Kind kind, Gate gate);
@@ -5801,9 +5772,9 @@ Effect effect(Effect::Kind kind, const Json& data);
 Effect effect(Effect::Kind kind, const Failure& failure);
 Effect effect(Effect::Kind kind, std::int64_t difference);
 
-/// Where in the reply a trigger was met, as waits and notes say: "after token 2".
+/// The place in the reply, for waits and notes: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What happened to the exchange, as notes say: "broke off after token 2".
+/// What happened to the exchange, for notes: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
@@ -5852,12 +5823,12 @@ inline Failure failure_with_status(int status) {
 
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
 
-// What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
-// what one does stands in `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
+// Descriptions of the settings of an SSE dialect: name, member, texts. Values: `src/model/sse_dialect.cpp`; effect:
+// `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The member of a dialect that a setting is, one of these.
+/// The member of a dialect that holds a setting; exactly one is set.
 struct DialectMember {
   constexpr DialectMember(bool SseDialect::*member) : flag(member) {}
   constexpr DialectMember(std::string SseDialect::*member) : text(member) {}
@@ -5870,18 +5841,18 @@ struct DialectMember {
   std::optional<Duration> SseDialect::*optional_duration = nullptr;
 };
 
-/// A setting of a dialect. Equality, what reports say, and its key in scripts come from its row.
+/// A setting of a dialect, for comparison, reports and scripts.
 struct DialectRow {
   /// Its setter, and its key in scripts.
   const char* name;
   DialectMember member;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
-  /// What reports say of a stream that has not the default. Empty: nothing.
+  /// What reports say of a stream with a non-default value. Empty: nothing.
   const char* unusual = "";
-  /// Whether only the end of a stream shows it.
+  /// Whether the setting only affects the end of a stream.
   bool at_end = false;
-  /// Whether it is "\n", "\r\n" or "\r".
+  /// Whether the value is "\n", "\r\n" or "\r".
   bool is_line_end = false;
 
   static const DialectRow rows[];
@@ -5892,13 +5863,13 @@ struct DialectRow {
 
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
 
-// The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
+// The finding codes with their severities. Detection: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
 // `request/chat_reader.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace finding_kinds {
 
-/// What findings of one code have in common. review.hpp says what each means.
+/// The common properties of findings with one code. review.hpp explains each code.
 struct Kind {
   const char* code;
   Severity severity;
@@ -5936,7 +5907,7 @@ inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::w
 inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
 inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 
-/// In the order in which they are documented.
+/// In the order of the documentation.
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,
@@ -5969,58 +5940,58 @@ inline constexpr std::array all = {request_refused,
 
 // ---- model/reply_checks.hpp -----------------------------------------------------------------------------------------
 
-// What a reply can carry, and what can happen to it. What cannot is a GatewayError.
+// Checks of what a reply can carry and what can happen to it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
 
-/// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
+/// Throws GatewayError unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
-/// The choice that a setter adds to: the last. Throws GatewayError for a reply that has none.
+/// Returns the choice that a setter changes: the last. Throws GatewayError if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
-/// Compact JSON, or GatewayError; `what` names it.
+/// Returns compact JSON. Throws GatewayError if it is invalid; `what` names it.
 std::string json_text_of(const Json& value, const std::string& what);
-/// The arguments of a scripted call as JSON text, or GatewayError.
+/// Returns the arguments of a scripted call as JSON text. Throws GatewayError if they are invalid.
 std::string arguments_text(const std::string& name, const Json& arguments);
-/// A merge patch, or GatewayError.
+/// Returns the patch. Throws GatewayError if it is no merge patch.
 const Json& checked_patch(const Json& patch, const char* setter);
 double checked_logprob(double logprob);
 std::int64_t checked_count(std::int64_t tokens, const char* what);
 /// Throws GatewayError for a fault that can never happen.
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-/// Throws GatewayError when the reply has nothing that comes at this pace.
+/// Throws GatewayError if this pace has no effect on the reply.
 void require_paceable(const ReplyData& data, const Pace& pace);
-/// Throws GatewayError for what cannot be one of several choices.
+/// Throws GatewayError for a reply that cannot be one of several choices.
 void require_part(const ReplyData& part);
-/// Whether the data of an event would reach a client's user.
+/// Whether the data of an event has content for a client's user.
 bool says_something(const Json& event);
 
 }  // namespace reply_check
 
-/// Why the fault can never happen in such a reply; empty when it may.
+/// Returns why the fault can never happen in such a reply; empty if it can.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
 
-// Replies that quote the request: Reply::templated.
+// Replies with values of the request: Reply::templated.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What the places of a template stand for.
+/// The values for the placeholders of a template.
 struct TemplateFacts {
   std::string last_user_text;
   const Json& body;  // of the request
   const ReceivedRequest& http;
-  std::size_t call;  // of the stub, from 1
+  std::size_t call;  // number of the stub's call, from 1
   TimePoint now;
   std::uint64_t seed;
 };
 
-/// Throws GatewayError for a `{{` that begins none of the places, with what they are.
+/// Throws GatewayError for an unknown placeholder; the message lists the known ones.
 void require_template(const ReplyData& data);
-/// Puts the values in their places. Throws as require_template.
+/// Fills the placeholders. Throws as require_template does.
 void fill_template(ReplyData& data, const TemplateFacts& facts);
 
 }}}  // namespace mock_gateway::detail
@@ -9709,60 +9680,60 @@ class Reactor final : private Relief {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
+/// A problem of an exchange. Stored outside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
+  /// Without secrets. Without the stub's place and title, which may change until they are requested.
   Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about; null when it is about none.
+  /// The stub that the problem is about, or null.
   std::shared_ptr<StubState> stub{};
-  /// What scopes need of the request, and no more.
+  /// The parts of the request that scopes need.
   ReceivedRequest request{};
 };
 
-/// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
-/// bounded by the number of keys. Not thread-safe.
+/// The problems of exchanges: the first hundred per kind and key, and the number of the others. The number of keys
+/// bounds the memory. Not thread-safe.
 class KeptProblems {
  public:
-  /// The problems of one kind that belong to a scope and were not kept.
+  /// The problems of one kind in a scope that were not kept.
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
-    /// thousand different header fields.
+    /// Whether `count`, which may be 0, is a lower bound. Only for scopes of a header without a key, after about 10,000
+    /// different header fields.
     bool is_least = false;
-    /// The stubs that such problems are about, of any scope; of each key the first thousand.
+    /// The stubs of such problems in any scope, up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// The kept problems of a scope, oldest first.
+  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
-  /// The kinds of which problems of the scope were not kept, or may not have been.
+  /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
-  /// key; for a scope of a header they stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. For a scope with a key, dropped problems are deleted
+  /// too; for a scope with only a header, they stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
-  /// Forgets every problem. Returns the kept ones.
+  /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
 
  private:
   static constexpr std::size_t most_of_a_group = 100;
-  static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
-  static constexpr std::size_t most_stubs = 1'000;    // of a group
+  static constexpr std::size_t most_fields = 10'000;  // in all groups: 0.5 MB
+  static constexpr std::size_t most_stubs = 1'000;    // per group
 
-  /// Problems of one kind whose requests presented one key.
+  /// Problems of one kind and one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
-    /// In how many dropped problems a header field occurs, by the field's fingerprint.
+    /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Some dropped problem has a field that is not among the fields.
+    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
-    /// The stubs that the dropped problems are about.
+    /// The stubs of the dropped problems.
     std::set<std::uint64_t> stubs{};
   };
-  /// Kind, id and description of the key: a description may change.
+  /// Kind, id and description of the key. A description may change.
   using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
   static GroupName group_of(const RecordedProblem& recorded);
@@ -9770,7 +9741,7 @@ class KeptProblems {
 
   std::vector<RecordedProblem> problems_;
   std::map<GroupName, Group> groups_;
-  std::size_t fields_ = 0;  // of all groups
+  std::size_t fields_ = 0;  // in all groups
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9781,132 +9752,132 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class KeyStore;
 
-/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
+/// Shared by all records of a journal: only a few test threads wait for outcomes.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
-  /// closed its side.
+  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
   std::size_t under_way = 0;
 };
 
-/// What an answer told the client about trying again.
+/// What an answer said about retries.
 struct RetryAdvice {
-  /// The error's code; empty when the answer was none of the gateway's error bodies.
+  /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
-  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
+  /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
-  /// The field was retry-after-ms.
+  /// Whether the field was retry-after-ms.
   bool in_milliseconds = false;
-  /// The moment that Retry-After, a date, names.
+  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
-  /// Time from the answer on that the body of a 429 names, where no header does; positive.
+  /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// The body of a 429 names the quota of a day.
+  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
-/// Where a secret stood that belongs into the Authorization header alone.
+/// Secrets found outside the Authorization header.
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
+  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
+  /// it.
   std::uint64_t credential = 0;
-  /// The same of any credential that the request presented.
+  /// The same for any credential of the request.
   std::uint64_t presented = 0;
 };
 
-/// What is known of one exchange. The first block is written before the record is published and never after;
-/// counters are atomic; the rest is guarded by the signal's mutex.
+/// The data of one exchange. The first block is written before the record is published and never afterwards. Counters
+/// are atomic. The rest is guarded by the signal's mutex.
 struct ExchangeRecord final : ExchangeObserver {
-  /// A rule of chaos that struck it.
+  /// A chaos rule that struck the exchange.
   struct ChaosStrike {
     std::string text;
-    /// The rule broke the reply, or would have.
+    /// Whether the rule breaks the reply.
     bool fault = false;
-    /// The reply did not come to the fault. Guarded by the signal's mutex.
+    /// Whether the reply did not reach the fault. Guarded by the signal's mutex.
     bool missed = false;
   };
 
-  /// A fault that the reply of a stub was scripted with.
+  /// A scripted fault of a stub's reply.
   struct ScriptedFault {
     Fault fault;
-    /// The reply came to its trigger.
+    /// Whether the reply reached its trigger.
     bool reached = false;
   };
 
   std::uint64_t id = 0;
-  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
+  std::uint64_t number = 0;  // the publication number; the order may differ from the ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
   std::string raw_head;
-  std::string raw_body;  // only when it differs from request.body: a chunked one
+  std::string raw_body;  // only if different from request.body, that is chunked
   Decision decision;
-  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
-  std::shared_ptr<StubState> stub;  // that answers; null when none does
+  std::string refusal;              // the message of a rejection, or about a malformed request
+  std::shared_ptr<StubState> stub;  // the stub that answers, or null
   int status = 0;
   TimePoint received{};
-  bool chat = false;  // the body is a valid chat request
+  bool chat = false;  // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
-  bool under_chaos = false;  // there were rules that could strike it
+  bool under_chaos = false;  // whether rules existed that could strike it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL to which its answer redirected; empty: it did to none
+  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
-  /// after a change is no retry.
+  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
+  /// change is no retry.
   std::uint64_t changes = 0;
-  bool origin_is_named = false;  // Options::cors has its Origin
+  bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
-  /// The real time at which its client sent it, at the earliest.
+  /// The lower bound of the real time at which the client sent it.
   std::chrono::steady_clock::time_point sendable{};
   std::size_t own_weight = 0;  // weight() without the answer
-  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
   std::uint64_t behind_stream = 0;
-  /// What verify() has to report of it.
+  /// The problems that verify() reports about it.
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered.
+  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
-  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
+  /// The gateway's keys, to mask the names of stubs and keys. May be null.
   std::shared_ptr<const KeyStore> keys;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
-  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
+  /// The part of the answer that counts towards the journal's byte limit: everything kept, once the exchange has ended.
   std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool unattended = false;            // it waits, and its client has closed its side: not under way
-  std::vector<ScriptedFault> faults;  // once the delivery is over
-  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
+  bool forgotten = false;             // belongs to an ended test: leaves the journal when it ends
+  bool unattended = false;            // waits although its client has closed its side: not under way
+  std::vector<ScriptedFault> faults;  // set after delivery
+  std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
-  // These are in real time, whatever the gateway's clock shows.
+  // The following are in real time, regardless of the gateway's clock.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime recorded{};               // it was published, before any of its answer left
-  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
-  std::optional<RealTime> answered;  // the answer began
-  std::optional<RealTime> left;      // the client left, or closed its side
-  RealTime over{};                   // it ended
+  RealTime recorded{};               // when it was published, before any byte of the answer
+  TimePoint machine_time{};          // the system clock at that time, by which clients read dates
+  std::optional<RealTime> answered;  // when the answer began
+  std::optional<RealTime> left;      // when the client left or closed its side
+  RealTime over{};                   // when the exchange ended
 
-  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
-  /// only when the exchange ends, which the journal then counts.
+  /// The memory of the record, for the journal's byte limit. After publication it only changes when the exchange ends;
+  /// the journal counts that.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Finds its own weight out, before it is published.
+  /// Computes its own weight before publication.
   void weigh();
 
-  // For the connection's thread, before or after publication. What is said twice, but for bytes, changes nothing.
+  // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
   MOCK_GATEWAY_INLINE void mark_client_closed(const Leaving& leaving) override;
@@ -9914,93 +9885,91 @@ struct ExchangeRecord final : ExchangeObserver {
   MOCK_GATEWAY_INLINE void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
-  /// What became of the reply's script, when its delivery is over.
+  /// Records the results of the reply's script after delivery.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// How many rules of chaos struck, without those that came to nothing.
+  /// Returns the number of chaos rules that struck, without those that had no effect.
   std::size_t chaos_strikes() const;
 
  private:
   std::unique_lock<std::mutex> lock() const;
 };
 
-/// The record of one gateway's exchanges. Thread-safe.
+/// The journal of one gateway. Thread-safe.
 class JournalState {
  public:
-  /// Throws GatewayError when a bound is 0.
+  /// Throws GatewayError if a limit is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// The id of an exchange that is to be published later.
+  /// Reserves the id of an exchange that is published later.
   std::uint64_t reserve_id();
-  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
-  /// Evicts the oldest records beyond the bounds; the newest always stays.
+  /// Publishes a record. Assigns an id unless one was reserved, and sets it in the record's findings and near misses.
+  /// Evicts the oldest records beyond the limits, but never the newest.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
-  /// KeptProblems.
+  /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  /// Returns the scope's problems since the last forget_problems(), oldest first; clear() keeps them.
   std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// How many more of the scope there were than problems() holds.
+  /// Returns the number of further problems of the scope.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
-  /// Forgets all problems, those of exchanges under way too.
+  /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// Counts forget_problems; a record carries what it was when its request was complete.
+  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, a reserved one included; 0 when there was none.
+  /// The newest exchange's id, including reserved ones; 0 if there is none.
   std::uint64_t newest_id() const;
-  /// A request has begun to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
+  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
-  /// Notes that a fault strikes a connection; of too many, the newest are kept.
+  /// Records a fault that strikes a connection; keeps the newest.
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
-  /// Ends a published exchange; nothing happens the second time.
+  /// Ends a published exchange; repeated calls have no effect.
   void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
 
   std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
   std::size_t added() const;
   std::size_t evicted() const;
-  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
+  /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
-  /// and counts go on.
+  /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  /// What came since somebody looked last.
+  /// New records since an earlier call.
   struct News {
-    /// Records that are kept, in order of publication.
+    /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
-    /// How many were published in all: what to ask with next time.
+    /// The number of records published so far, for the next call.
     std::uint64_t number = 0;
-    /// No record is kept whose id is less.
+    /// No kept record has a smaller id.
     std::uint64_t oldest = 0;
   };
-  /// Records published after the first `number`. Takes time for these only.
+  /// Returns the records published after the first `number`. The time depends only on their number.
   News news(std::uint64_t number) const;
-  /// Takes those out that have ended.
+  /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError when there is none.
+  /// Throws GatewayError if there is none.
   std::shared_ptr<ExchangeRecord> last() const;
-  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
+  /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
-  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
+  /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
-  /// another test's client leaves open is not waited for.
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count, so
+  /// that it does not wait for another test's client.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
-  /// every request.
+  /// Returns the number of the scope's exchanges under way. Requests not recorded yet only count for the scope of all
+  /// requests.
   std::size_t open(const RequestScope& scope) const;
-  /// The recorded exchanges of the scope that are under way.
+  /// Returns the scope's recorded exchanges that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
-  /// three exchanges that wait as their scripts want. Empty when none does.
+  /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s" for the message of a failed wait: the first
+  /// three exchanges that wait as scripted. Empty if there are none.
   std::string scripted_waits() const;
-  /// The newest record of a stub; null when there is none.
+  /// Returns the newest record of a stub, or null.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
@@ -10008,12 +9977,12 @@ class JournalState {
   std::size_t max_entries_;
   std::size_t max_bytes_;
 
-  // These expect the mutex to be held.
+  // These require the mutex.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
+  /// Moves the oldest records beyond the limits into `out`, for the caller to free after the lock.
   void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
-  /// Finds out whether the record of a reserved id was forgotten before it was published.
+  /// Checks whether the record of a reserved id was forgotten before its publication.
   void settle_reserved(ExchangeRecord& record);
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
@@ -10022,9 +9991,10 @@ class JournalState {
   std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
-  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
-  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
+  std::set<std::uint64_t> reserved_;                               // ids not published yet
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
+                                                                   // reserved
+  std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
@@ -10032,11 +10002,11 @@ class JournalState {
 
 namespace journal {
 
-/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
+/// Returns the time after `timeout`, at most a year, because adding Duration::max() would overflow.
 std::chrono::steady_clock::time_point deadline(Duration timeout);
-/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
+/// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
-/// What operator<< prints.
+/// Returns what operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -10046,12 +10016,12 @@ std::string text_of(const Outcome& outcome);
 
 // ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
 
-// The parts of a gateway that outlive it where a handle keeps them.
+// The parts of a gateway that handles keep alive after it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
-/// by itself.
+/// The parts of a gateway shared by connections, verify() and handles such as Keys, Stub and Journal. Each part is
+/// thread-safe.
 struct GatewayParts {
   Clock clock;
   std::shared_ptr<KeyStore> keys;
@@ -10065,40 +10035,39 @@ struct GatewayParts {
 
 // ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
 
-// What others call of the review, and what `review.cpp` and `retries.cpp` share.
+// The review's functions for other files, and those shared by `review.cpp` and `retries.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ChaosRules;
 class ReportedProblems;
 
-/// Throws GatewayError, which lists the codes, when there is no such code.
+/// Throws GatewayError with the list of codes if this one is unknown.
 void require_finding_code(const std::string& code);
 
 namespace review {
 
-/// A number of `unit`s; nothing when it is no plain decimal number.
+/// Returns a number of `unit`s; empty if the text is not a plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 }  // namespace review
 
-/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
-/// errors.
+/// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
-/// Keeps what the body of a 429 without a time in its headers says.
+/// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
-/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
-/// `reported` hears what the review prints.
+/// Waits in real time, up to `patience`, until no exchange of the scope is under way, then reviews the records. Marks
+/// findings as seen in `reported` when the review is printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
-/// The findings about exchanges after `since` that fail no review.
+/// Returns the findings about exchanges after `since` that fail no review.
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
                                        std::uint64_t since);
 
-/// An exchange under review, with a copy of what may still change in its record.
+/// An exchange under review, with copies of the fields of its record that may change.
 struct Seen {
   using RealTime = ExchangeRecord::RealTime;
 
@@ -10108,23 +10077,22 @@ struct Seen {
   std::optional<RealTime> client_left;
   std::optional<TimePoint> first_byte;
   std::optional<RealTime> answered;
-  /// The client could send the request from this moment on.
+  /// The lower bound of the time at which the client sent the request.
   RealTime possible{};
   RealTime over{};
-  /// The number of the try, from a client that numbers its tries; 0 for the first.
+  /// The number of the try, if the client numbers its tries; 0 for the first.
   std::optional<std::int64_t> number;
   /// The request's Idempotency-Key.
   std::optional<std::string> call;
-  /// A fault of chaos struck the answer, or its Content-Length was wrong.
+  /// Whether a chaos fault struck the answer or its Content-Length was wrong.
   bool broken = false;
 };
 
-/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
-/// of ids.
+/// Finds retries that are too early or useless; see Review. `all` is ordered by id.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
-/// Shows the journal to the reviews of the other gateways of this process, as long as it lives. For any thread.
+/// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
-/// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
+/// Finds keys that a redirect took to or from another gateway of this process.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
@@ -10135,63 +10103,63 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ChaosRules;
 
-/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
-/// known. The caller says which exchange it was.
+/// Compares the request with the stub. Never runs the test's functions: their results are in `function_results`, or
+/// unknown. The caller sets the exchange of the result.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
-/// Whether every condition is known to hold.
+/// Whether all conditions are known to hold.
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// Every text in it that may hold a key.
+/// Returns all texts in it that may contain a key.
 std::vector<std::string*> texts_of(NearMiss& near);
-/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
+/// Returns the condition lines, indented by two spaces: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
-/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
+/// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
 
-/// Why no stub answered a request.
+/// The reason that no stub answered a request.
 struct Diagnosis {
-  /// The request in brief and the closest stubs, three at most, the best first.
+  /// The request in brief and up to three stubs, closest first.
   std::string text;
-  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
+  /// The closest stub in one line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
-  /// The stubs that the text tells of.
+  /// The stubs in the text.
   std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
-/// 3`.
+/// Returns the first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service"
+/// exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
-/// The recorded chat request in a line; empty when it was none.
+/// Returns the recorded chat request in one line; empty for other requests.
 std::string brief(const ExchangeRecord& record);
 
-/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
-/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
-/// that was the gateway's: 401, 403, 429.
+/// Whether the gateway itself refused the request because of its content: 400, 404 for a path, 405, 413, 415, or 401
+/// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
+/// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
-/// 401, and for what is no refusal.
+/// Returns the reason of such a refusal in one line: `temperature: expected a number, got a string ("hot")`. Empty for
+/// 401 and for requests that were not refused.
 std::string refusal(const ExchangeRecord& record);
-/// Whether it was the default reply that refused a valid request.
+/// Whether the default reply could not answer a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
-/// of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty where there was none.
+/// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
+/// requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty without chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
-/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
+/// A recorded chat request, parsed again for reports on stubs with unmet expectations.
 class RecordedCall {
  public:
   explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
 
   const ExchangeRecord& record() const { return *record_; }
-  /// Whether it was a chat request, answered as such or not.
+  /// Whether it was a chat request, regardless of the answer.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
-  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
+  /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
@@ -10205,20 +10173,19 @@ class RecordedCall {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
-/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
-/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
-/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
-/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
-/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
-/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
+/// Masks secrets in a request before it is recorded: every key of the gateway in any state, the credential of this
+/// request even if it is no key (a client with a real key may have connected), and anything else that looks like a key,
+/// such as `sk-…`. Covers target, header values, body and raw bytes, with escapes, and in base64 except for values that
+/// only look like keys. Credential fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at
+/// most their scheme. A secret that may be a word, such as "EMPTY", is masked only there. A secret becomes `sk-***`, or
+/// `***` if it does not begin with `sk-`. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
+/// Masks keys in a text derived from the request: a decision's detail, a finding, a log line.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// Masks the gateway's keys, and what looks like one, in an answer.
+/// Masks the gateway's keys and strings that look like keys in an answer.
 void redact(SentAnswer& answer, const KeyStore& keys);
 
 }}}  // namespace mock_gateway::detail
@@ -10227,18 +10194,18 @@ void redact(SentAnswer& answer, const KeyStore& keys);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
+/// The problems already seen and the notes already printed, which the gateway's destructor does not repeat.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes. Returns those that had not been added before.
+  /// Adds the notes and returns the new ones.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
-  /// connections may be printed once more, since the same count means others in the next test.
+  /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
+  /// more, because the same count means other ones in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// The notes without those that belong to earlier tests.
+  /// Returns the notes without those of earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -10249,35 +10216,36 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+/// Computes the problems and notes of a gateway from its script and journal.
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
-  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
-  /// for a key that the gateway never had.
+  /// Waits in real time, up to `patience`, until no exchange of the scope is under way. Throws GatewayError for an
+  /// unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// What the client did wrong; it waits in the same way.
+  /// Returns the client's mistakes, after the same wait.
   Review review(const RequestScope& scope, Duration patience) const;
-  /// What nobody has looked at yet.
+  /// Problems and notes that have not been seen yet.
   struct Unreported {
-    /// The message about problems and notes; empty when there is no such problem.
+    /// The message about problems and notes; empty if there are no problems.
     std::string problems;
-    /// The notes, when there is none: what to print when the test has failed.
+    /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`: notes alone. `since`: as below, for findings.
+  /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
-  /// call. Findings about these that fail no review come first, unless a review has printed them.
+  /// Returns the notes of verify() about exchanges after `since` that are not printed yet. Excludes stubs, which later
+  /// requests may call. Findings about these exchanges that fail no review come first, unless a review has printed
+  /// them.
   std::string new_notes(std::uint64_t since) const;
-  /// What chaos and faults of connections have done until now is not new any more.
+  /// Marks notes about chaos and connection faults so far as old.
   void pass_over_notes() const;
   void reset();
 
  private:
-  /// A problem, and the name under which it is told.
+  /// Problems with the identities used in reports.
   using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
   Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
@@ -10285,42 +10253,42 @@ class GatewayProblems {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
+  /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  /// The newest chat requests, oldest first; none when no stub asks for them.
+  /// Returns the newest chat requests, oldest first; none if no stub needs them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// The stubs that ask something of the client, and whether they are met, by the problems.
+  /// Returns the stubs with expectations, and whether these are met according to the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
-  /// The text without keys, which a stub's name or a matcher may hold.
+  /// Returns the text with masked keys, which names of stubs and matchers may contain.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
 
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
+  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway's creation or reset
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
-/// Every call of each stub came before every call of the next, and each was called.
+/// Verifies that each stub was called and that all its calls came before those of the next one.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
-/// was unusual in them, and which got a failure; of many exchanges the first ten.
+/// Returns the notes of verify() about the scope's exchanges after `since`, one line each: scripted faults and waits,
+/// unusual answers, failures. Limited to ten exchanges.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// The connections that a scripted fault struck, a line each.
+/// Returns the connections struck by a scripted fault, one line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// The first ten lines about connections, and how many more there are.
+/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// What is under way: what each exchange waits for as scripted, and how many others there are.
+/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
-/// The first notes, a line each, and how many more there are.
+/// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// What verify() prints, of many problems and notes the first; empty when there are none.
+/// Returns what verify() prints: the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }}}  // namespace mock_gateway::detail
@@ -14069,8 +14037,8 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
 
-// What requests may hold beyond the documentation: the switches, their defaults and names in scripts (in the header),
-// and what strict, lenient and openai are.
+// Request features beyond the documentation: switches, defaults, names in scripts (in the header); the named
+// acceptances strict, lenient and openai.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14128,7 +14096,7 @@ MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& accepta
 
 // ---- model/checks.cpp -----------------------------------------------------------------------------------------------
 
-// `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
+// Shared checks that throw `GatewayError`: header names and values, UTF-8, counts from 1.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -14166,7 +14134,7 @@ MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
 
 // ---- model/connection_fault.cpp -------------------------------------------------------------------------------------
 
-// Faults of connections: kinds, when each strikes, names; the bytes of garbage (in the header) and of early hints.
+// Faults of connections: kinds, when each occurs, names; default garbage bytes (in the header) and early hints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14268,13 +14236,13 @@ MOCK_GATEWAY_INLINE ConnectionFault reply_then_read_body(const Failure& failure)
 
 // ---- model/failure.cpp ----------------------------------------------------------------------------------------------
 
-// Ready-made failures (status, code, message, type); Retry-After and its kin; error headers and bodies by hand.
+// Ready-made failures (status, code, message, type); Retry-After and related headers; custom error headers and bodies.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace failures {
 
-/// Throws GatewayError for a negative duration; `instead` sends one.
+/// Throws GatewayError for a negative duration; `instead` tells how to send one.
 MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
@@ -14379,7 +14347,7 @@ MOCK_GATEWAY_INLINE Failure Failure::json_body(const Json& body) const {
 MOCK_GATEWAY_INLINE wire::Headers Failure::headers(TimePoint now) const {
   wire::Headers headers = headers_;
   if (retry_after_date_) {
-    // Saturated, because "in a thousand years" must not wrap around.
+    // Saturate: a date in a thousand years must not overflow.
     const Duration since_epoch = now.time_since_epoch();
     TimePoint moment = since_epoch > Duration::max() - *retry_after_date_ ? TimePoint::max() : now + *retry_after_date_;
     const Duration fraction = moment - std::chrono::floor<std::chrono::seconds>(moment);
@@ -14415,7 +14383,7 @@ MOCK_GATEWAY_INLINE Failure overloaded() { return detail::failure_with_status(52
 
 // ---- model/fault.cpp ------------------------------------------------------------------------------------------------
 
-// Triggers and effects of faults: the table of what each is called, takes and needs, and their functions.
+// Triggers and effects of faults: the tables of their names, arguments and restrictions; the functions that make them.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14498,7 +14466,7 @@ MOCK_GATEWAY_INLINE const EffectRow& row_of(Effect::Kind kind) { return effects[
 MOCK_GATEWAY_INLINE const TriggerRow& row_of(const Trigger& trigger) { return row_of(trigger.kind()); }
 MOCK_GATEWAY_INLINE const EffectRow& row_of(const Effect& effect) { return row_of(effect.kind()); }
 
-/// What stands for %n, %b, %d and %w in the words of a row.
+/// The values of %n, %b, %d and %w in the texts of a row.
 struct Values {
   std::size_t number = 0;
   std::size_t byte = 0;
@@ -14508,7 +14476,7 @@ struct Values {
 
 MOCK_GATEWAY_INLINE std::string in_words(std::string_view text, const Values& values) {
   std::string words;
-  bool one = false;  // the number before
+  bool one = false;  // whether the previous number is 1
   const auto add_number = [&](std::size_t number) {
     words += std::to_string(number);
     one = number == 1;
@@ -14552,7 +14520,7 @@ MOCK_GATEWAY_INLINE Trigger trigger(Trigger::Kind kind, std::size_t count, std::
   return Access::make<Trigger>(kind, count, byte);
 }
 
-/// Throws GatewayError: the effect needs another argument of that kind.
+/// Throws GatewayError: the effect needs a different argument of this kind.
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
   std::string message = std::string(row_of(kind).name) + " needs " + needed;
   for (const EffectForm& form : forms)
@@ -14650,7 +14618,7 @@ MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
 
 // ---- model/finding.cpp ----------------------------------------------------------------------------------------------
 
-// What a finding holds and prints; severities; whether one fails a review.
+// What a finding holds and prints; severities; whether a finding fails a review.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14684,7 +14652,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
 
 // ---- model/hold.cpp -------------------------------------------------------------------------------------------------
 
-// Places at which a gate holds a reply.
+// The places at which a gate holds a reply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14706,7 +14674,7 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
 
-// Replies of mounted operations: statuses, content types; how they are broken.
+// Replies of mounted operations: status, content type, headers, faults and pace.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14772,8 +14740,7 @@ MOCK_GATEWAY_INLINE int HttpReply::status() const { return failure_ ? failure_->
 
 // ---- model/pace.cpp -------------------------------------------------------------------------------------------------
 
-// Pace, distributions, chunking: what may be set, and limits (30 days). When a token leaves:
-// `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits (30 days). When a token leaves: `src/delivery/pace_schedule.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14781,7 +14748,7 @@ namespace pace_check {
 
 using Kind = Distribution::Kind;
 
-/// Every nanosecond below it is a double of its own.
+/// Below this, a double represents every nanosecond exactly.
 inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;
@@ -14971,8 +14938,7 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
-// Profiles (a vendor's shape of answers): names; the table of what each sends and takes; fields that only OpenAI
-// documents.
+// Profiles (a vendor's shape of answers): names; what each sends and accepts; fields that only OpenAI documents.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14985,7 +14951,7 @@ MOCK_GATEWAY_INLINE const Acceptance& nothing_besides() {
   return acceptance;
 }
 
-/// API reference of OpenAI, "Create chat completion" and "Retrieve model".
+/// Source: API reference of OpenAI, "Create chat completion" and "Retrieve model".
 MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
   static const Acceptance acceptance = Acceptance::strict()
                                            .with(Extension::tool_role)
@@ -15005,7 +14971,7 @@ MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
   return acceptance;
 }
 
-/// API reference of OpenAI, "Create chat completion".
+/// Source: API reference of OpenAI, "Create chat completion".
 inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "frequency_penalty",
                                                                    "function_call",
@@ -15029,7 +14995,7 @@ inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
 
 inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
 
-/// API reference of OpenAI: whose type there is one "or null".
+/// Source: API reference of OpenAI; fields documented as "or null".
 inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
                                                                             "frequency_penalty",
                                                                             "logit_bias",
@@ -15053,7 +15019,7 @@ inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"aud
                                                                             "top_logprobs",
                                                                             "top_p"};
 
-/// A row that differs from the documented profile in its name alone.
+/// Returns a row that has the documented profile's values under another name.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;
@@ -15151,7 +15117,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> profile_names() {
 
 // ---- model/range.cpp ------------------------------------------------------------------------------------------------
 
-// Ranges of numbers, and how they print ("at least 2").
+// Ranges of numbers and their text ("at least 2").
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), most_(most) {
@@ -15181,7 +15147,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& ran
 
 // ---- model/received_request.cpp -------------------------------------------------------------------------------------
 
-// An HTTP request as tests see it: target, header fields and how their names and lists compare.
+// An HTTP request as tests see it: target, header fields, how names and lists of header fields compare.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -15249,8 +15215,7 @@ MOCK_GATEWAY_INLINE bool wire::Headers::lists(std::string_view name, std::string
 
 // ---- model/reply.cpp ------------------------------------------------------------------------------------------------
 
-// What a test can say of a reply: its setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`; what their
-// arguments may be.
+// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15660,7 +15625,7 @@ MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string co
 
 // ---- model/reply_checks.cpp -----------------------------------------------------------------------------------------
 
-// What a reply cannot carry, which faults can never happen in it, and the texts that say so.
+// What a reply cannot carry, which faults can never happen in it, and the error texts about both.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
@@ -15692,7 +15657,7 @@ MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // what `{}` converts to
+  if (arguments.is_null()) return "{}";  // `{}` converts to null
   if (!arguments.is_object()) {
     throw GatewayError("the arguments of tool call \"" + name +
                        "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
@@ -15727,11 +15692,11 @@ MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* 
   return tokens;
 }
 
-/// Empty when the trigger may come.
+/// Why the trigger is never reached; empty if it may be.
 MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
-  // Neither is ever streamed, not even to a request that asked for a stream.
+  // Neither is ever streamed, even if the request asks for a stream.
   if (faults::row_of(trigger).reach == TriggerReach::streams) return reply + " has no events";
   if (trigger.kind() != Trigger::Kind::after_bytes) return "";
   const int status = data.failure ? data.failure->status() : data.raw->status;
@@ -15743,7 +15708,7 @@ MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, c
   return "the body has " + text::counted(body->size(), "byte");
 }
 
-/// Empty when the body may be cut short at such a trigger.
+/// Why the body can never be truncated at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
@@ -15752,7 +15717,7 @@ MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigg
   return "";
 }
 
-/// Empty when an effect in the head may come at such a trigger.
+/// Why an effect in the head can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
@@ -15762,7 +15727,7 @@ MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger
   return "";
 }
 
-/// Empty when the effect may come at such a trigger.
+/// Why the effect can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
   switch (faults::row_of(effect).place) {
@@ -15775,7 +15740,7 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, co
   return faults::row_of(trigger).no_event;
 }
 
-/// The triggers that any reply may come to: "before_headers, after_headers, after_bytes or at_end".
+/// The triggers that any reply can reach: "before_headers, after_headers, after_bytes or at_end".
 MOCK_GATEWAY_INLINE std::string triggers_of_any_reply() {
   std::string names;
   const char* last = nullptr;
@@ -15852,7 +15817,7 @@ MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& 
 
 // ---- model/reply_template.cpp ---------------------------------------------------------------------------------------
 
-// The places of a template, their values, and how each is escaped where it stands.
+// The placeholders of a template, their values, and how each value is escaped.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_templates {
@@ -15866,7 +15831,7 @@ inline constexpr std::string_view of_header = "request.header.";
                      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// What the pointer leads to; null where it leads nowhere.
+/// Returns the value at the pointer; null if there is none.
 MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -15878,7 +15843,7 @@ MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer)
   return value;
 }
 
-/// The same for the same seed, as RFC 9562, 5.4, has it.
+/// Returns a UUID (RFC 9562, 5.4) that only depends on the seed.
 MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   const std::uint64_t high = (random.next() & 0xffffffffffff0fffu) | 0x4000u;
   const std::uint64_t low = (random.next() & 0x3fffffffffffffffu) | 0x8000000000000000u;
@@ -15889,19 +15854,19 @@ MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
   return text;
 }
 
-/// Finds the places of texts, and puts values there; without facts it only looks whether they are known.
+/// Finds placeholders in texts and replaces them. Without facts it only checks that they are known.
 class Filler {
  public:
   explicit Filler(const TemplateFacts* facts) : facts_(facts), random_(facts ? facts->seed : 0) {}
 
-  /// A text, or the text of a JSON object or list: there values are escaped.
+  /// Fills a text. In the text of a JSON object or list, values are escaped.
   void fill(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, is_json(text));
   }
   void fill_json_text(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, true);
   }
-  /// The strings in a value.
+  /// Fills the strings in a value.
   void fill(Json& value) {
     if (value.is_string()) {
       fill(value.get_ref<std::string&>());
@@ -15928,7 +15893,7 @@ class Filler {
     return Place{begin, end + 2, name};
   }
 
-  /// Whether it is a JSON object or list once values are in their places.
+  /// Whether the text is a JSON object or list once the placeholders are filled.
   static bool is_json(std::string_view text) {
     std::string trial;
     std::size_t at = 0;
@@ -16024,7 +15989,7 @@ MOCK_GATEWAY_INLINE void fill_template(ReplyData& data, const TemplateFacts& fac
 
 // ---- model/sent_answer.cpp ------------------------------------------------------------------------------------------
 
-// The body of an answer that was sent; the names of its endings.
+// A sent answer: its body and the names of its endings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -16052,7 +16017,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, SentAnswer::Endi
 
 // ---- model/sse_dialect.cpp ------------------------------------------------------------------------------------------
 
-// SSE dialects: switches, defaults (in the header), pings, refused combinations, notes of verify(). Bytes:
+// SSE dialects: switches, defaults (in the header), pings, invalid combinations, notes of verify(). Bytes:
 // `src/delivery/framing.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -27027,13 +26992,13 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
-// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
-// chaos; what is a refusal.
+// The diagnosis of an unmatched request: the three closest stubs, ✔ and ✘ lines; first lines of problems; the line
+// about chaos; which requests count as refused.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace diagnoses {
 
-/// Why the stub may not answer, as far as that does not depend on the request.
+/// Returns why the stub may not answer, apart from its matchers.
 MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
   const StubPlan& plan = stub.plan();
   if (stub.removed()) return "removed";
@@ -27057,7 +27022,7 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-/// How much stands between the stub and the request.
+/// Returns the number of conditions that keep the stub from answering.
 MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses
@@ -27125,7 +27090,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
       near.passed_over = lower ? "of a lower priority" : "older";
     }
   }
-  // The one that refused is the reason, whatever else is near.
+  // A stub that refused the request is the reason, even if others are closer.
   const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
   std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
     if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
@@ -27166,7 +27131,7 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
     case Problem::Kind::unmet_expectation:
-    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
+    case Problem::Kind::out_of_order: break;  // these concern stubs, not exchanges
   }
   line += "  " + text::printable(request.method) + " " + text::printable(request.path());
   if (!request.key_id.empty()) {
@@ -27221,7 +27186,7 @@ MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> r
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    // It was none, or is none any more since its keys were masked.
+    // It was no chat request, or is none any more with masked keys.
   }
 }
 
@@ -27253,8 +27218,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
-/// to grow copies what it holds, with all that is in it.
+/// Returns an empty object with room for all members, including those that the control API adds: a growing object
+/// copies its members.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -27263,10 +27228,10 @@ MOCK_GATEWAY_INLINE Json roomy_object() {
 
 MOCK_GATEWAY_INLINE void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
 
-/// A text that dump() can write.
+/// Adds a text, made valid UTF-8 so that dump() can write it.
 MOCK_GATEWAY_INLINE void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
 
-/// The same; null when there is no text.
+/// Adds a text; null if it is empty.
 MOCK_GATEWAY_INLINE void put_if_any(Json& object, const char* key, std::string_view text) {
   put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
 }
@@ -27285,7 +27250,7 @@ MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
 
 MOCK_GATEWAY_INLINE Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
 
-/// In milliseconds, with three decimals at most.
+/// Returns milliseconds with at most three decimals.
 MOCK_GATEWAY_INLINE Json milliseconds(Duration duration) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
   return static_cast<double>(microseconds) / 1000;
@@ -27295,7 +27260,7 @@ MOCK_GATEWAY_INLINE Json milliseconds_until(const std::optional<TimePoint>& end,
   return end ? milliseconds(*end - begin) : Json();
 }
 
-/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
+/// Returns an object with one key for the encoding of the bytes, `text` or `base64`; null if there are none.
 MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   if (bytes.empty()) return {};
   Json object;
@@ -27306,7 +27271,7 @@ MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
+/// The same, or `json` for JSON. An object with a duplicate key stays text, because a JSON value would lose one.
 MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -27390,7 +27355,7 @@ MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
   return object;
 }
 
-/// What of an exchange changes together, as it is at one moment.
+/// A consistent snapshot of the fields of an exchange that change.
 struct Progress {
   explicit Progress(const ExchangeRecord& record) {
     const std::lock_guard<std::mutex> lock(record.signal->mutex);
@@ -27406,7 +27371,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// What the test's author wrote is masked by nobody else.
+/// Masks keys in texts by the test's author, which are not masked elsewhere.
 MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -27421,7 +27386,7 @@ MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-/// Each a list of name and value.
+/// Each is a list of name and value.
 MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
   for (const wire::Header& header : headers) {
@@ -27433,10 +27398,10 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// How many bytes of an answer are shown.
+/// The maximum number of bytes of an answer to show.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
-/// The parts within the first bytes that are shown.
+/// The parts within that limit.
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
   std::size_t room = longest_answer;
@@ -27473,7 +27438,7 @@ MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
   put_text(object, "path", request.path());
   put(object, "headers", of_headers(request.headers));
   put(object, "body", of_body(request.body));
-  // What is no HTTP has neither method nor target: its bytes are all there is.
+  // A malformed request has neither method nor target, only bytes.
   const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
   put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
   return object;
@@ -27517,7 +27482,7 @@ MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
 MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   namespace evidence = detail::evidence_json;
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
-  // First: what is asked for afterwards does not change any more, once the exchange has ended.
+  // Take this first: values read later no longer change if the exchange has ended.
   const evidence::Progress now(record);
   Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());
@@ -27546,7 +27511,7 @@ MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
   namespace evidence = detail::evidence_json;
   const std::string body = answer.body();
   const bool is_long = body.size() > evidence::longest_answer;
-  // A character that the cut goes through would make bytes of a text.
+  // Do not cut inside a character: the text would no longer be UTF-8.
   std::size_t end = is_long ? evidence::longest_answer : body.size();
   for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
   Json object = evidence::roomy_object();
@@ -27631,35 +27596,34 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
 
 // ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
 
-// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
+// `Exchange`: its log line (`summary`); `as_curl()`; `chat()`, `raw()`, its faults and chaos.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 namespace journal {
 
-/// The text's first line, printable, at most `most` bytes of it.
+/// Returns the first line of the text, printable, at most `most` bytes.
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// In single quotes, for a POSIX shell.
+/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
-/// Whether the bytes may stand in a command as they are: nothing of it disrupts the terminal that shows the command.
-/// Line ends and tabs, which make a body readable, may.
+/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);
-/// A word of a command with these bytes, which no NUL and no line end is part of.
+/// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes);
-/// A word that no shell reads otherwise stands without quotes.
+/// Returns a shell word, without quotes if it needs none.
 std::string shell_word(std::string_view text);
-/// Whether curl makes this field itself, from the request that it sends.
+/// Whether curl generates this field from the request.
 bool made_by_curl(std::string_view name);
-/// A header field as curl's argument.
+/// Returns a header field as curl's argument.
 std::string header_argument(const wire::Header& header);
-/// The arguments that make curl send this target.
+/// Returns curl's arguments for this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
+/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body);
-/// A command that prints the bytes, whatever they are, and shows none that is not showable.
+/// Returns a command that prints any bytes and is itself showable.
 std::string print_command(std::string_view bytes);
 
 MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
@@ -27723,7 +27687,7 @@ MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
       (credential == secrets::masked || credential == secrets::masked_other)) {
     return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
   }
-  // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
+  // For curl, "Name:" removes a field; "Name;" sends it without a value.
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
 }
 
@@ -27754,7 +27718,7 @@ MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
     } else {
       for (const char c : character) {
         const auto byte = static_cast<unsigned char>(c);
-        escaped += "\\0";  // and three octal digits
+        escaped += "\\0";  // followed by three octal digits
         for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
       }
     }
@@ -27885,7 +27849,7 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   const bool has_body = !request.body.empty();
   std::string command = "curl";
   if (request.method == "HEAD" && !has_body) {
-    command += " --head";  // -X HEAD would wait for the body that never comes
+    command += " --head";  // -X HEAD would wait for a body
   } else if (request.method != (has_body ? "POST" : "GET")) {
     command += " -X " + detail::journal::shell_word(request.method);
   }
@@ -27895,17 +27859,17 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   }
   if (!has_body) return command;
 
-  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // else curl claims a form
+  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // otherwise curl declares a form
   if (!detail::journal::fits_argument(request.body)) {
     return detail::journal::print_command(request.body) + " | " + command + " --data-binary @-";
   }
-  // --data-binary takes "@" for a file's name.
+  // --data-binary interprets "@" as a file name.
   const std::string option = request.body[0] == '@' ? " --data-raw " : " --data-binary ";
   return command + option + detail::journal::shell_quoted(request.body);
 }
 
 MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
-  // The first line of a table of conditions is indented.
+  // A condition table begins with an indented line.
   std::string_view told = record_->decision.detail;
   told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
   std::string decided = detail::journal::one_line(told, 200);
@@ -27934,8 +27898,8 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& 
 
 // ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
 
-// What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
-// are told only once.
+// The problems and notes of `verify()`: texts, stubs never called, unmet expectations; which of them are reported only
+// once.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace gateway_problems {
@@ -27947,23 +27911,23 @@ MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
 
 using Calls = std::vector<RecordedCall>;
 
-/// How many stubs are compared with what came instead: each costs a comparison with every request.
+/// The maximum number of stubs to compare with other requests: each is compared with every request.
 inline constexpr std::size_t most_explained = 20;
 
 MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // of now, not of then
+  near.passed_over.clear();  // it describes the present state
   return near;
 }
 
-/// Whether the stub was there when the request came, and did not answer it.
+/// Whether the stub existed when the request arrived, and did not answer it.
 MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
   return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Why the answer was not the stub's, which matches the request: "no stub answered".
+/// Returns why the request did not get the stub's answer, although the stub matches: "no stub answered".
 MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
@@ -27976,7 +27940,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   }
   std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
-    // Which of them was missing at that moment is not on record.
+    // The record does not say which state was missing then.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
       text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
@@ -27989,13 +27953,13 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A request that the stub did not answer, and how near it came.
+/// A request that the stub did not answer, with its near miss.
 struct Nearest {
-  const RecordedCall* call = nullptr;  // null: there is none
+  const RecordedCall* call = nullptr;  // null if there is none
   NearMiss near;
 };
 
-/// The first that the stub matches.
+/// Returns the first call that the stub matches.
 MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
@@ -28009,7 +27973,7 @@ MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const Exchang
   return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
 }
 
-/// The one that came closest; those that the stub matches are left out.
+/// Returns the closest call, without those that the stub matches.
 MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
@@ -28021,7 +27985,7 @@ MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   return best;
 }
 
-/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+/// Adds the closest request to the problem of a stub with too few calls.
 MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   Nearest match = hidden(stub, calls);
   const bool is_match = match.call != nullptr;
@@ -28039,7 +28003,7 @@ MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, cons
   found.near_misses.push_back(std::move(near));
 }
 
-/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
+/// Returns lines about requests that were refused while the stub existed and so were not its calls.
 MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
   constexpr std::size_t most = 3;
   std::string lines;
@@ -28063,7 +28027,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
   return lines;
 }
 
-/// Without an explanation when `calls` is null.
+/// Omits the explanation if `calls` is null.
 MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
   Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
@@ -28099,19 +28063,19 @@ MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::s
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// The line about chaos as a note; none when it is empty.
+/// Returns the line about chaos as a note; none if it is empty.
 MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
 }
 
-/// What tells a note from others: of an exchange under way, all but how long it has waited.
+/// Returns the part of a note that identifies it: for an exchange under way, without the duration of its wait.
 MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
   const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
   return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
 }
 
-/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+/// Whether the note is only a count: "and 2 more exchanges …", "1 exchange is still under way".
 MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
   return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
 }
@@ -28191,7 +28155,7 @@ MOCK_GATEWAY_INLINE void GatewayProblems::mask(Problem& found) const {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {
-  // A key may be named by its id here and by its description there.
+  // One scope may name a key by id, the other by description.
   const auto same = [this](const RequestScope& a, const RequestScope& b) {
     if (a.key().empty() || b.key().empty()) return a == b;
     const std::vector<std::string> ids = gateway_.keys->named(a.key());
@@ -28299,7 +28263,7 @@ MOCK_GATEWAY_INLINE GatewayProblems::Problems GatewayProblems::problems(const Re
                                                     const Calls& calls) const {
   Problems problems;
   add_problems(scope, problems);
-  // Whose connection it waits for, and which test's client slept, cannot be told.
+  // Connection faults and expired sleeps cannot be attributed to one test.
   if (scope.whole()) {
     add_connection_faults(problems);
     add_expired_sleeps(problems);
@@ -28365,11 +28329,11 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const Reques
   using gateway_problems::add;
   std::vector<std::string> notes = gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
   for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
+  // Connections cannot be attributed to one test.
   if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
   std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
   for (const auto& stub : stubs) {
-    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    // Expectations already are problems, and the catalogue's stubs are not the tester's.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;
@@ -28385,8 +28349,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const Reques
 
 // ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
 
-// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
-// `Exchange`.
+// Decisions, outcomes and departures with their names; `Journal` and its waits; the header declares `Exchange`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -28422,7 +28385,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
-  // How many events a broken answer had is the question; the number for a whole one says nothing.
+  // The number of events matters for a broken answer only.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
@@ -28500,7 +28463,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matche
 }
 
 MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
+  const bool at_least = evicted() > 0;  // before the search, to notice evictions meanwhile
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }
@@ -28544,17 +28507,17 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 
 // ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
 
-// How many problems are kept, for whom the others are counted; what is kept of one.
+// How many problems are kept and how the others are counted; the fields kept for each.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace kept_problems {
 
-/// Tells header fields apart as scopes do: the name in any case, the value exactly.
+/// Returns a fingerprint that compares fields as scopes do: names in any case, values exactly.
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
 
-/// A request with nothing but its key, for scopes.
+/// Returns a request with only its key, for scopes.
 MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
   ReceivedRequest request;
   request.key_id = id;
@@ -28578,14 +28541,14 @@ MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem recorded) {
 MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
   ++group.dropped;
   if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
-  std::set<std::uint64_t> fields;  // a request may have the same one twice
+  std::set<std::uint64_t> fields;  // a request may repeat a field
   for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
   for (const std::uint64_t field : fields) {
     const auto known = group.fields.find(field);
     if (known != group.fields.end()) {
       ++known->second;
     } else if (!group.has_uncounted && fields_ < most_fields) {
-      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
+      // After one uncounted field no more are added, so every counted field is counted completely.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {
@@ -28616,7 +28579,7 @@ MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(con
       its.count = group.dropped;
     }
     if (its.count == 0 && !its.is_least) continue;
-    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
+    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are ordered by kind
     all.back().count += its.count;
     all.back().is_least = all.back().is_least || its.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
@@ -28655,15 +28618,15 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
-// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
+// Notes about exchanges, connections and waits: "broke off … as scripted"; their limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace notes {
 
-/// How many exchanges, and how many connections, the notes tell of.
+/// The maximum number of exchanges, and of connections, in the notes.
 inline constexpr std::size_t most = 10;
 
-/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
+/// Whether the stall guard ended the wait of this fault, which a problem reports.
 MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
@@ -28671,11 +28634,11 @@ MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fa
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
-/// problems, findings or the line about chaos tell.
+/// Returns "was answered with 500 internal_error as scripted". Empty for other answers, and for failures that problems,
+/// findings or the line about chaos report.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
-  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
   const std::string& code = record.advice.code;
   const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
   if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
@@ -28687,7 +28650,7 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
+/// Returns the note about an exchange, to follow "exchange 1"; empty if there is none.
 MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
@@ -28756,14 +28719,14 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
 
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
-// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+// The record of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace journal {
 
-/// The memory of these besides their own size: of a short text there is none.
+/// The heap memory of these values; 0 for short strings.
 std::size_t held(const std::string& text);
-/// What scopes are told by, the body left out.
+/// Returns the parts of a request that scopes compare, without the body.
 ReceivedRequest without_body(const ReceivedRequest& request);
 
 MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
@@ -28777,7 +28740,7 @@ MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
-/// Under the journal's mutex.
+/// Requires the journal's mutex.
 MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
@@ -28829,7 +28792,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += held(*text);
-  for (const Finding& finding : findings)  // each of one exchange
+  for (const Finding& finding : findings)  // each has one exchange
     total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
@@ -28838,7 +28801,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
 }
 
 MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
-  // Before publication nobody else knows the record.
+  // Before publication no other thread has the record.
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
@@ -28943,14 +28906,14 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    // Under the lock: who sees the count finds the record.
+    // Under the lock, so that a thread that sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
     for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto after = records_.end();  // of one whose id was reserved, those that came since
+    auto after = records_.end();  // for a reserved id, after the exchanges with larger ids
     while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
     records_.insert(after, std::move(record));
     evict(out);
@@ -28979,7 +28942,7 @@ MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Reco
 }
 
 MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
-  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
+  if (record.epoch != epoch_ || record.forgotten) return;  // belongs to an earlier test
   recorded.request = journal::without_body(record.request);
   if (!recorded.stub) recorded.stub = record.stub;
   Problem& problem = recorded.problem;
@@ -29038,7 +29001,7 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   const AnswerLog* const log = record.progress.log.get();
-  // A sweep needs its log whole, however much that is.
+  // A sweep keeps its whole log, regardless of size.
   const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -29091,7 +29054,7 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
-  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
+  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // dropped records are freed after the lock
   std::vector<RecordedProblem> problems;             // likewise
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
@@ -29113,7 +29076,7 @@ MOCK_GATEWAY_INLINE JournalState::News JournalState::news(std::uint64_t number) 
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     news.number = added_;
     news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most of them are the last ones. Those that were evicted already are missing.
+    // Most are the last records; evicted ones are missing.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;
@@ -29215,18 +29178,18 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(c
 
 // ---- evidence/redaction.cpp -----------------------------------------------------------------------------------------
 
-// Where a recorded request is masked, and an answer. Which fields, and what is a key: `src/keys/secrets.cpp`.
+// Where recorded requests and answers are masked. Which fields and keys: `src/keys/secrets.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redaction {
 
-/// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
+/// Returns the scheme with its space: "Bearer " of "Bearer sk-1". Empty without a scheme.
 MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
   if (!text::equals_ignoring_case(name, "Authorization") && !text::equals_ignoring_case(name, "Proxy-Authorization"))
     return {};
   const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
   if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
-  // Letters only: what stands first in a malformed field may be the key itself.
+  // Only letters: a malformed field may begin with the key itself.
   const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
   });
@@ -29234,7 +29197,7 @@ MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::strin
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
-/// The value of a sensitive field, its credential replaced.
+/// Returns the value of a sensitive field with its credential replaced.
 MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
@@ -29243,20 +29206,20 @@ MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_
   return std::string(scheme).append(credential.substr(0, 3) == "sk-" ? secrets::masked : secrets::masked_other);
 }
 
-/// The credentials in the sensitive fields that no key of the gateway has.
+/// Adds the credentials in sensitive fields that are not keys of the gateway.
 MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const wire::Header& header : headers) {
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    // What else such a field holds may be any word: replacing it in the body would change what the request says.
+    // Other values of such a field may be any word: replacing it in the body would change the request.
     if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
   }
 }
 
-/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
-/// field included.
+/// Masks the sensitive fields of a raw header section, including continuation lines (RFC 9112, 5.2) and malformed
+/// lines.
 MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
@@ -29268,7 +29231,7 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     if (!line.empty()) {
       const bool continues = line[0] == ' ' || line[0] == '\t';
-      // A malformed line may lack its colon, or have a space before it.
+      // A malformed line may have no colon, or a space before it.
       const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
       const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
       if (!continues) is_sensitive = secrets::is_sensitive_header(name);
@@ -29287,7 +29250,7 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   return result;
 }
 
-/// Whether the body came as one chunk: it stands whole behind the line that says its size.
+/// Whether the body arrived as one chunk, complete after its size line.
 MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::string& body) {
   const std::size_t size_line = raw_body.find("\r\n");
   return size_line != std::string::npos && raw_body.compare(size_line + 2, body.size(), body) == 0;
@@ -29305,7 +29268,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
-  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
+  // The head contains all fields: if it has no secret, they have none.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
       keys.mask(header.name, foreign);
@@ -29318,7 +29281,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
   if (!raw_body.empty()) keys.mask(raw_body, foreign);
-  // Chunks may have cut a secret in two, and then their bytes cannot be kept.
+  // Chunks may have split a secret, so the raw bytes cannot be kept.
   if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
   return leaks;
 }
@@ -29357,7 +29320,7 @@ MOCK_GATEWAY_INLINE void redact(SentAnswer& answer, const KeyStore& keys) {
 
 // ---- evidence/redirects.cpp -----------------------------------------------------------------------------------------
 
-// When a key went to another gateway behind a redirect; the text of that finding.
+// The finding about a key that followed a redirect to another gateway: when, and its text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redirects {
@@ -29370,13 +29333,13 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed: a gateway of static storage may be destroyed later than this would be.
+/// Never destroyed, because a static gateway may be destroyed later.
 MOCK_GATEWAY_INLINE Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
 }
 
-/// What each other gateway has recorded. Those that recorded nothing are left out.
+/// Returns the records of each other gateway; omits gateways without records.
 MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
@@ -29391,7 +29354,7 @@ MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& j
   return found;
 }
 
-/// Scheme, host and port in small letters. The names of this machine are one: localhost, 127.0.0.1, [::1].
+/// Returns scheme, host and port in lower case. The names of this machine are equal: localhost, 127.0.0.1, [::1].
 MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
   const std::size_t host = server.find("//") + 2;
@@ -29400,7 +29363,7 @@ MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   return server;
 }
 
-/// Path and query of an absolute URL.
+/// Returns path and query of an absolute URL.
 MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
   if (path == std::string_view::npos) return "/";
@@ -29408,19 +29371,19 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request is the redirected one, come again with the same credential.
+/// Whether the request follows this redirect with the same credential.
 MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
-  // Fetch standard, 4.4: these make a GET of a POST.
+  // Fetch standard, 4.4: other redirects turn POST into GET.
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-/// The first request among `there` that is `redirected`, come again.
+/// Returns the first request in `there` that follows the redirect of `redirected`.
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
@@ -29468,7 +29431,7 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
-// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
+// Retries: which requests count as one and may differ how; when one is too early or useless; tolerances; texts of these
 // findings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -29478,20 +29441,20 @@ using RealTime = Seen::RealTime;
 using Group = std::vector<const Seen*>;
 using text::seconds;
 
-/// How much earlier than told a client may come back.
+/// How much earlier than asked a client may retry.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests that follow each other faster may come from calls made in parallel.
+/// Requests closer together may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How long after a final error a new call that asks the same looks like another try.
+/// How soon after a final error an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
-/// The same after the quota of a day was used up, and after the client gave a request up.
+/// The same after an exhausted daily quota, and after the client gave up a request.
 inline constexpr Duration a_while = std::chrono::minutes{1};
-/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
+/// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Which requests ask the same -------------------------------------------------------------------------------------
+// --- Equal requests ------------------------------------------------------------------------------------------------
 
-/// A JSON object without its labels and its white space. Any other body as it is.
+/// Returns a JSON object without its labels and white space; other bodies unchanged.
 MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
   Json body = read_json_if_valid(text);
   if (!body.is_object()) return text;
@@ -29499,66 +29462,65 @@ MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
   return body.dump();
 }
 
-/// The same for a request and its retries.
+/// Returns a hash that is equal for a request and its retries.
 MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
   const std::string asked = without_labels(request.body);
   std::uint64_t value = record.leaks.credential;
-  // The lengths keep the end of one part apart from the beginning of the next.
+  // The lengths separate the parts.
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
     value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
   return value;
 }
 
-// --- Which came when -------------------------------------------------------------------------------------------------
+// --- Order and pauses ----------------------------------------------------------------------------------------------
 
-/// Whether the first was answered, and the second came afterwards.
+/// Whether the first was answered before the second arrived.
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
-/// answered.
+/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
+/// was not answered.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
-  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
   const TimePoint began = first.first_byte.value_or(first.record->received);
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
-/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
-/// manual clock gives the same message each time.
+/// Returns the waiting time for messages: the judged time. If the other clock is longer by at most 1 % of the time
+/// asked for, returns the time on the gateway's clock, so that messages on a manual clock are reproducible.
 MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to ask the very same in several calls at once.
+/// Whether the client seems to send the same request in parallel calls.
 MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
     if (!comes_after(first, second)) return true;
-    // A call that succeeded is over: the next one has come from beside it.
+    // A successful call is over, so the next one is from a parallel call.
     if (first.record->status < 400 && pause_between(first, second) < burst) return true;
   }
   return false;
 }
 
-/// Until when another request would have been under way together with this one.
+/// Returns the time until which another request counts as simultaneous.
 MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   const bool is_pending = seen.outcome == Outcome::Kind::pending;
   if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
   if (is_pending) return RealTime::max();
-  // The gateway notes the end of a stream after the client has read it, and may have asked again.
+  // The gateway notices the end of a stream later than the client, which may already have sent a new request.
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
-/// comes while an earlier one is under way, or within a burst.
+/// Returns for each request whether two were simultaneous in its run. A run continues with a request that arrives
+/// during an earlier one, or within a burst.
 MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  std::vector<bool> together;  // of each run
+  std::vector<bool> together;  // for each run
   std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
   for (const Seen* const seen : same) {
@@ -29574,7 +29536,7 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- What was wrong --------------------------------------------------------------------------------------------------
+// --- Mistakes ------------------------------------------------------------------------------------------------------
 
 MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -29582,44 +29544,44 @@ MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
 
-/// Whether the quota of a day is used up, and nothing says when to come back.
+/// Whether the daily quota is exhausted and no time to retry is given.
 MOCK_GATEWAY_INLINE bool is_over_for_the_day(const RetryAdvice& advice) {
   return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
 }
 
-/// Whether it failed, and its client has read that.
+/// Whether it failed and its client has read the failure.
 MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
-  // What was not whole the client may not have read.
+  // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing was changed between the two, and the second came when the first was over.
+/// Whether nothing changed in between, and the second came after the first was over.
 MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
 
-/// Whether the second may be the client's next try after the first, as far as header fields say.
+/// Whether the header fields allow the second to be the next try after the first.
 MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   if (second.number) return first.number && *first.number + 1 == *second.number;
   return !first.number && first.call == second.call;
 }
 
-/// What says that the second is a new call, and no retry of the first; empty: nothing does.
+/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
 }
 
-/// How the second came before the time that the first's answer asked for.
+/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
-  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
+  std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
   std::string clocks;
-  bool by_body = false;  // which asked for the time, and no header did
+  bool by_body = false;  // whether only the body gave the time
 };
 
-/// Nothing when it came in time.
+/// Empty if it came in time.
 MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -29634,7 +29596,7 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
                     "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
-  // The machine's clock is the client's.
+  // The system clock is the client's clock.
   const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
@@ -29677,7 +29639,7 @@ MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& 
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Whether a quota of a day was used up, and the day cannot have changed since.
+/// Whether a daily quota was exhausted and the day cannot have changed.
 MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
@@ -29689,7 +29651,7 @@ MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& s
                      "back.");
 }
 
-/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+/// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
@@ -29712,7 +29674,7 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
-/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
+/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -29727,20 +29689,20 @@ MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const See
                                   "Send one key with all tries of a call.");
 }
 
-/// Whether the client left the first before its answer had begun, and then sent the second.
+/// Whether the client left the first before its answer began, and then sent the second.
 MOCK_GATEWAY_INLINE bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first had no answer yet when the second was there.
+/// Whether the first was unanswered when the second arrived.
 MOCK_GATEWAY_INLINE bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second is the first once more, by a client that did not wait for the first's answer.
+/// Whether the second repeats the first without waiting for its answer.
 MOCK_GATEWAY_INLINE bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -29759,9 +29721,9 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Requests that ask the same --------------------------------------------------------------------------------------
+// --- Groups of equal requests --------------------------------------------------------------------------------------
 
-/// Judges a group of requests that ask the same.
+/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
@@ -29775,7 +29737,7 @@ class SameQuestion {
   void judge() {
     for (std::size_t i = 0; i < same_.size(); ++i) {
       judge_retry_at(i);
-      // A numbered try that broke is continued by the next, although it forbids nothing.
+      // A numbered try that broke may be continued by the next.
       const Seen& seen = *same_[i];
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
@@ -29799,7 +29761,7 @@ class SameQuestion {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    // Any of several calls may be the one retried: the retry is wrong only if it is wrong after each.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -29821,7 +29783,7 @@ class SameQuestion {
   void judge_lone_at(std::size_t at) {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
-    // What a retry continues later was still under way, and what it has continued before is over.
+    // A call that a retry continues later was still under way; one that was continued before is over.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
@@ -29830,7 +29792,7 @@ class SameQuestion {
 
   void judge_resent_at(std::size_t at) {
     const Seen& second = *same_[at];
-    // Without numbers only what came right before can be told to be the same call.
+    // Without numbers only the previous request can be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
       if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
@@ -29844,8 +29806,8 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
-  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<std::size_t> open_;                      // failed and not continued by a retry
+  std::vector<std::optional<std::size_t>> continues_;  // the failed request that this one retries
   std::vector<bool> is_continued_;
 };
 
@@ -29861,7 +29823,7 @@ MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vecto
 
 // ---- evidence/review.cpp --------------------------------------------------------------------------------------------
 
-// `review()`: when a finding is found, its text; what it waits for; how it prints.
+// `review()`: when each finding occurs, its text; which exchanges it waits for; how it prints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -29869,11 +29831,11 @@ namespace review {
 
 using RealTime = Seen::RealTime;
 
-/// What a client has to close a stream after its end.
+/// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
-/// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
+/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
 void review_alone(const Seen& seen, std::vector<Finding>& findings);
@@ -29882,7 +29844,7 @@ void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings
 MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
   double value = 0;
-  double digit_weight = 0;  // of the next digit after the point
+  double digit_weight = 0;  // of the next decimal place
   std::size_t digits = 0;
   for (const char c : text) {
     if (c == '.' && digit_weight == 0) {
@@ -29900,7 +29862,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, 
     }
   }
   if (digits == 0) return std::nullopt;
-  constexpr double most = 3e18;  // nanoseconds; some 95 years
+  constexpr double most = 3e18;  // in nanoseconds; about 95 years
   const double count = std::min(value * static_cast<double>(unit.count()), most);
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
@@ -29945,10 +29907,10 @@ MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) 
   for (std::string_view rest = all; !rest.empty();) {
     std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    // The asynchronous client of an SDK beside the synchronous one is no other service.
+    // The asynchronous client of an SDK is not a different service.
     if (word.substr(0, 5) == "async") word.remove_prefix(5);
     if (is_version(word)) continue;
-    // Nor is a new version.
+    // Nor is another version.
     for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
       if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
     if (!word.empty()) names.emplace(word);
@@ -30025,7 +29987,7 @@ MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vecto
     key.name = request.key_description.empty() ? request.key_id : request.key_description;
     std::set<std::string> names = products(*agent);
     if (names.empty()) continue;
-    // One in common is enough: parts of an SDK put different names before it.
+    // One common product is enough: parts of an SDK add different names.
     const auto same = std::find_if(key.users.begin(), key.users.end(), [&names](const User& user) {
       return std::any_of(names.begin(), names.end(), [&](const auto& name) { return user.products.count(name) > 0; });
     });
@@ -30078,7 +30040,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
-  // When fields of one name differ, clients differ in which they read.
+  // Clients differ in which of several different fields they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
@@ -30097,7 +30059,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
 
 namespace review {
 
-/// Leaves out those that are switched off, and puts the others in order.
+/// Removes switched-off findings and sorts the others.
 MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -30132,7 +30094,7 @@ MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& j
                                        std::uint64_t since) {
   const std::vector<Seen> all = review::look(journal, {});
   std::vector<Finding> findings;
-  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
+  // These findings need a failure. Skip the slow comparison of requests without one.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
     review_retries(all, findings);
   review::arrange(findings, switched_off);
@@ -30240,7 +30202,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
 
 // ---- evidence/told_in_body.cpp --------------------------------------------------------------------------------------
 
-// What the body of a 429 says of trying again: which words name a time to wait, and which the quota of a day.
+// Retry advice in the body of a 429: the words that name a delay or a daily quota.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace told_in_body {
@@ -30250,7 +30212,7 @@ struct Unit {
   Duration duration;
 };
 
-/// A name comes before those that it begins with.
+/// Longer names come before their prefixes.
 inline constexpr Unit units[] = {
     {"milliseconds", std::chrono::milliseconds{1}},
     {"millisecond", std::chrono::milliseconds{1}},
@@ -30273,7 +30235,7 @@ MOCK_GATEWAY_INLINE std::string_view without_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// The unit with which the text begins; null when it begins with none.
+/// Returns the unit at the start of the text, or null.
 MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
   for (const Unit& unit : units) {
     if (text.substr(0, unit.name.size()) != unit.name) continue;
@@ -30283,7 +30245,7 @@ MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
   return nullptr;
 }
 
-/// The time with which the text begins: "300ms", "1.5s", "1m2s", "20 seconds".
+/// Returns the time at the start of the text: "300ms", "1.5s", "1m2s", "20 seconds".
 MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
   constexpr Duration longest = std::chrono::hours{24} * 365;
   std::optional<Duration> sum;
@@ -30300,7 +30262,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// The time that stands behind these words, whatever marks of JSON stand between.
+/// Returns the time after these words, ignoring JSON punctuation in between.
 MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());
@@ -30309,7 +30271,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, s
   return std::nullopt;
 }
 
-/// Whether the word stands there by itself.
+/// Whether the body contains the word on its own.
 MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) {
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -30321,7 +30283,7 @@ MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) 
 }  // namespace told_in_body
 
 MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
-  constexpr std::size_t longest = std::size_t{64} << 10;  // nobody says more of a limit
+  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name limits before this
   const std::string lower = text::lower_ascii(body.substr(0, longest));
   for (const std::string_view words : {"retrydelay", "try again in ", "retry in ", "retry after "}) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
@@ -30340,7 +30302,7 @@ MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
 
 // ---- evidence/verification.cpp --------------------------------------------------------------------------------------
 
-// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
+// The output of `verify()` and its limits; names of kinds of problems; `called_in_order`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -30364,7 +30326,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind ki
 namespace detail {
 namespace verifications {
 
-/// How many problems, and how many notes, a message shows.
+/// The maximum number of problems, and of notes, in a message.
 inline constexpr std::size_t most_shown = 20;
 
 }  // namespace verifications
@@ -30431,7 +30393,7 @@ namespace detail {
 MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;
   const StubState* previous = nullptr;
-  const secrets::Known looks_like;  // a key
+  const secrets::Known looks_like;  // to find strings that look like keys
   for (const auto& stub : stubs) {
     Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
     if (stub->recorded() == 0) {
@@ -30442,7 +30404,7 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
       found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
     if (!found.text.empty()) {
-      // The stubs may be of several gateways, whose keys nobody here knows.
+      // The stubs may belong to several gateways, whose keys are unknown here.
       for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
       problems.push_back(std::move(found));
     }
@@ -40262,285 +40224,285 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    653    script/matcher.hpp
 //    731    script/matchers.hpp
 //    859    model/reply.hpp
-//   1205    model/received_request.hpp
-//   1291    model/failure.hpp
-//   1400    core/wait.hpp
-//   1431    core/clock.hpp
-//   1537    model/fault.hpp
-//   1707    model/hold.hpp
-//   1749    model/pace.hpp
-//   1907    model/sse_dialect.hpp
-//   2029    model/writes.hpp
-//   2060    model/http_reply.hpp
-//   2142    model/connection_fault.hpp
-//   2239    evidence/journal.hpp
-//   2538    model/sent_answer.hpp
-//   2609    script/near_miss.hpp
-//   2655    evidence/verification.hpp
-//   2785    model/finding.hpp
-//   2829    evidence/review.hpp
-//   2956    model/operation.hpp
-//   2987    keys/api_key.hpp
-//   3118    keys/keys.hpp
-//   3181    model/profile.hpp
-//   3213    model/tokenizer.hpp
-//   3225    gateway/options.hpp
-//   3376    model/acceptance.hpp
-//   3560    request/chat_request.hpp
-//   3689    script/scope.hpp
-//   3744    script/failure_scope.hpp
-//   3790    script/chaos.hpp
-//   3892    gateway/sweep.hpp
-//   4032    gateway/catalogue.hpp
-//   4205    gateway/mishaps.hpp
-//   4307    document/scenario_files.hpp
-//   4339    core/error.hpp
-//   4354    document/script_document.hpp
-//   4494    evidence/evidence_json.hpp
-//   4519    core/printed.hpp
-//   4549    core/reporter.hpp
-//   4633  Implementation
-//   4694    core/text.hpp
-//   4802    core/random.hpp
-//   4835    core/json_reader.hpp
-//   4891    core/pattern.hpp
-//   4987    core/json_pointer.hpp
-//   5004    core/calendar.hpp
-//   5039    core/access.hpp
-//   5115    core/timeline.hpp
-//   5309    core/process.hpp
-//   5334    core/relief.hpp
-//   5366    core/warning.hpp
-//   5376    core/rows.hpp
-//   5402    core/change_count.hpp
-//   5449    core/seldom.hpp
-//   5476    model/profile_traits.hpp
-//   5585    model/checks.hpp
-//   5602    model/reply_data.hpp
-//   5670    model/request_error.hpp
-//   5683    model/fault_rows.hpp
-//   5812    model/failure_rows.hpp
-//   5853    model/dialect_rows.hpp
-//   5893    model/finding_kinds.hpp
-//   5970    model/reply_checks.hpp
-//   6005    model/reply_template.hpp
-//   6028    request/embedding_request.hpp
-//   6052    request/chat_parser.hpp
-//   6070    request/chat_fields.hpp
-//   6118    request/chat_reader.hpp
-//   6216    keys/secrets.hpp
-//   6263    keys/key_store.hpp
-//   6491    answer/bodies.hpp
-//   6520    answer/events.hpp
-//   6568    answer/tokens.hpp
-//   6642    answer/completion.hpp
-//   6751    answer/completion_json.hpp
-//   6786    answer/completion_events.hpp
-//   6853    answer/words.hpp
-//   6868    answer/default_reply.hpp
-//   6884    answer/schema_instance.hpp
-//   6906    answer/embeddings.hpp
-//   6923    answer/occurrences.hpp
-//   6946    answer/schema_checker.hpp
-//   7041    script/matcher_node.hpp
-//   7132    script/script.hpp
-//   7412    script/chaos_plan.hpp
-//   7458    script/chaos_rules.hpp
-//   7540    script/connection_faults.hpp
-//   7596    script/forced_failures.hpp
-//   7641    script/field_matchers.hpp
-//   7735    script/hiding.hpp
-//   7776    script/excerpts.hpp
-//   7802    script/json_comparison.hpp
-//   7829    script/matcher_leaf.hpp
-//   7860    delivery/answer_log.hpp
-//   7977    delivery/gzip.hpp
-//   8003    delivery/framing.hpp
-//   8054    delivery/outlet.hpp
-//   8106    delivery/pace_schedule.hpp
-//   8148    delivery/progress.hpp
-//   8201    delivery/waits.hpp
-//   8279    delivery/write_queue.hpp
-//   8381    delivery/delivery.hpp
-//   8662    http/exchange_observer.hpp
-//   8699    http/sockets.hpp
-//   8829    http/wakes.hpp
-//   8880    http/connection.hpp
-//   9175    http/request_reader.hpp
-//   9308    http/server.hpp
-//   9372    http/response.hpp
-//   9388    http/turned_away.hpp
-//   9440    http/workers.hpp
-//   9498    http/acceptor.hpp
-//   9546    http/compatibility.hpp
-//   9556    http/poller.hpp
-//   9595    http/reactor.hpp
-//   9708    evidence/kept_problems.hpp
-//   9778    evidence/record.hpp
-//  10047    evidence/gateway_parts.hpp
-//  10066    evidence/review_parts.hpp
-//  10132    evidence/diagnosis.hpp
-//  10204    evidence/redaction.hpp
-//  10226    evidence/gateway_problems.hpp
-//  10328    serve/asked_requests.hpp
-//  10406    serve/operations.hpp
-//  10476    serve/served_models.hpp
-//  10519    serve/gateway_state.hpp
-//  10580    serve/served_request.hpp
-//  10763    serve/runner.hpp
-//  10829    serve/connection_loop.hpp
-//  10874    serve/request_checks.hpp
-//  10897    serve/tester_code.hpp
-//  10962    gateway/catalogue_entries.hpp
-//  11266    gateway/option_values.hpp
-//  11327    gateway/sweep_run.hpp
-//  11351    document/script_reader.hpp
-//  11560    document/script_files.hpp
-//  11579    document/script_references.hpp
-//  11615    document/script_sections.hpp
-//  11744    document/script_values.hpp
-//  11879    document/loaded_document.hpp
-//  11911    core/calendar.cpp
-//  12023    core/clock.cpp
-//  12436    core/gate.cpp
-//  12647    core/implementation.cpp
-//  12659    core/json_pointer.cpp
-//  12716    core/json_reader.cpp
-//  13060    core/pattern.cpp
-//  13478    core/process.cpp
-//  13502    core/random.cpp
-//  13562    core/relief.cpp
-//  13589    core/reporter.cpp
-//  13672    core/source_location.cpp
-//  13688    core/text.cpp
-//  14044    core/wait.cpp
-//  14056    core/warning.cpp
-//  14070    model/acceptance.cpp
-//  14129    model/checks.cpp
-//  14167    model/connection_fault.cpp
-//  14269    model/failure.cpp
-//  14416    model/fault.cpp
-//  14651    model/finding.cpp
-//  14685    model/hold.cpp
-//  14707    model/http_reply.cpp
-//  14773    model/pace.cpp
-//  14972    model/profile.cpp
-//  15152    model/range.cpp
-//  15182    model/received_request.cpp
-//  15250    model/reply.cpp
-//  15661    model/reply_checks.cpp
-//  15853    model/reply_template.cpp
-//  16025    model/sent_answer.cpp
-//  16053    model/sse_dialect.cpp
-//  16199    request/chat_fields.cpp
-//  16341    request/chat_messages.cpp
-//  16550    request/chat_reader.cpp
-//  16963    request/chat_request.cpp
-//  17048    request/embedding_request.cpp
-//  17136    keys/api_key.cpp
-//  17186    keys/key_store.cpp
-//  17732    keys/keys.cpp
-//  17796    keys/secrets.cpp
-//  18003    answer/bodies.cpp
-//  18110    answer/completion.cpp
-//  18346    answer/completion_events.cpp
-//  18557    answer/completion_json.cpp
-//  18775    answer/default_reply.cpp
-//  18978    answer/embeddings.cpp
-//  19096    answer/events.cpp
-//  19115    answer/occurrences.cpp
-//  19137    answer/schema_checker.cpp
-//  19607    answer/schema_instance.cpp
-//  19987    answer/tokens.cpp
-//  20217    answer/words.cpp
-//  20278    script/chaos.cpp
-//  20419    script/chaos_rules.cpp
-//  20531    script/connection_faults.cpp
-//  20640    script/excerpts.cpp
-//  20703    script/field_matchers.cpp
-//  21116    script/forced_failures.cpp
-//  21220    script/hiding.cpp
-//  21337    script/json_comparison.cpp
-//  21423    script/matcher.cpp
-//  21678    script/matchers.cpp
-//  22034    script/scope.cpp
-//  22092    script/script.cpp
-//  22523    script/text_matchers.cpp
-//  22645    delivery/answer_log.cpp
-//  22815    delivery/delivery.cpp
-//  23280    delivery/faults_and_waits.cpp
-//  23555    delivery/framing.cpp
-//  23672    delivery/gzip.cpp
-//  23739    delivery/pace_schedule.cpp
-//  23808    delivery/progress.cpp
-//  23860    delivery/write_queue.cpp
-//  24008    http/acceptor.cpp
-//  24117    http/compatibility.cpp
-//  24227    http/connection.cpp
-//  24813    http/poller.cpp
-//  25028    http/reactor.cpp
-//  25296    http/request_reader.cpp
-//  25754    http/response.cpp
-//  25835    http/server.cpp
-//  26252    http/sockets.cpp
-//  26771    http/turned_away.cpp
-//  26861    http/wakes.cpp
-//  26915    http/workers.cpp
-//  27028    evidence/diagnosis.cpp
-//  27248    evidence/evidence_json.cpp
-//  27632    evidence/exchange.cpp
-//  27935    evidence/gateway_problems.cpp
-//  28386    evidence/journal.cpp
-//  28545    evidence/kept_problems.cpp
-//  28656    evidence/notes.cpp
-//  28757    evidence/record.cpp
-//  29216    evidence/redaction.cpp
-//  29358    evidence/redirects.cpp
-//  29469    evidence/retries.cpp
-//  29862    evidence/review.cpp
-//  30241    evidence/told_in_body.cpp
-//  30341    evidence/verification.cpp
-//  30458    serve/asked_requests.cpp
-//  30525    serve/chat_judge.cpp
-//  30846    serve/connection_loop.cpp
-//  31006    serve/cross_origin.cpp
-//  31049    serve/delivery_report.cpp
-//  31140    serve/gateway_state.cpp
-//  31176    serve/judge.cpp
-//  31404    serve/limits.cpp
-//  31503    serve/operations.cpp
-//  31726    serve/profile_headers.cpp
-//  31767    serve/reply_answer.cpp
-//  31911    serve/request_checks.cpp
-//  31986    serve/runner.cpp
-//  32250    serve/served_models.cpp
-//  32328    serve/served_request.cpp
-//  32399    gateway/catalogue.cpp
-//  32820    gateway/catalogue_chunks.cpp
-//  33119    gateway/catalogue_delivery.cpp
-//  33274    gateway/catalogue_entries.cpp
-//  33503    gateway/catalogue_failures.cpp
-//  33791    gateway/catalogue_framing.cpp
-//  33978    gateway/catalogue_tool_calls.cpp
-//  34182    gateway/chat_script.cpp
-//  34331    gateway/gateway.cpp
-//  34622    gateway/mishaps.cpp
-//  34969    gateway/options.cpp
-//  35122    gateway/sweep.cpp
-//  35545    document/scenario_files.cpp
-//  35696    document/script_document.cpp
-//  36098    document/script_faults.cpp
-//  36407    document/script_files.cpp
-//  36554    document/script_gateway.cpp
-//  36888    document/script_matchers.cpp
-//  37254    document/script_objects.cpp
-//  37420    document/script_reader.cpp
-//  37863    document/script_references.cpp
-//  38187    document/script_replies.cpp
-//  38664    document/script_schema.cpp
-//  38799    document/script_sections.cpp
-//  39380    document/script_values.cpp
-//  39795  Adapters
-//  39812    adapters/catch2.hpp
-//  39970    adapters/doctest.hpp
-//  40134    adapters/gtest.hpp
+//   1198    model/received_request.hpp
+//   1284    model/failure.hpp
+//   1391    core/wait.hpp
+//   1422    core/clock.hpp
+//   1528    model/fault.hpp
+//   1696    model/hold.hpp
+//   1738    model/pace.hpp
+//   1895    model/sse_dialect.hpp
+//   2013    model/writes.hpp
+//   2044    model/http_reply.hpp
+//   2126    model/connection_fault.hpp
+//   2222    evidence/journal.hpp
+//   2519    model/sent_answer.hpp
+//   2590    script/near_miss.hpp
+//   2636    evidence/verification.hpp
+//   2764    model/finding.hpp
+//   2808    evidence/review.hpp
+//   2933    model/operation.hpp
+//   2964    keys/api_key.hpp
+//   3095    keys/keys.hpp
+//   3158    model/profile.hpp
+//   3190    model/tokenizer.hpp
+//   3202    gateway/options.hpp
+//   3353    model/acceptance.hpp
+//   3533    request/chat_request.hpp
+//   3662    script/scope.hpp
+//   3717    script/failure_scope.hpp
+//   3763    script/chaos.hpp
+//   3865    gateway/sweep.hpp
+//   4005    gateway/catalogue.hpp
+//   4178    gateway/mishaps.hpp
+//   4280    document/scenario_files.hpp
+//   4312    core/error.hpp
+//   4327    document/script_document.hpp
+//   4467    evidence/evidence_json.hpp
+//   4491    core/printed.hpp
+//   4521    core/reporter.hpp
+//   4605  Implementation
+//   4666    core/text.hpp
+//   4774    core/random.hpp
+//   4807    core/json_reader.hpp
+//   4863    core/pattern.hpp
+//   4959    core/json_pointer.hpp
+//   4976    core/calendar.hpp
+//   5011    core/access.hpp
+//   5087    core/timeline.hpp
+//   5281    core/process.hpp
+//   5306    core/relief.hpp
+//   5338    core/warning.hpp
+//   5348    core/rows.hpp
+//   5374    core/change_count.hpp
+//   5421    core/seldom.hpp
+//   5448    model/profile_traits.hpp
+//   5556    model/checks.hpp
+//   5573    model/reply_data.hpp
+//   5641    model/request_error.hpp
+//   5654    model/fault_rows.hpp
+//   5783    model/failure_rows.hpp
+//   5824    model/dialect_rows.hpp
+//   5864    model/finding_kinds.hpp
+//   5941    model/reply_checks.hpp
+//   5976    model/reply_template.hpp
+//   5999    request/embedding_request.hpp
+//   6023    request/chat_parser.hpp
+//   6041    request/chat_fields.hpp
+//   6089    request/chat_reader.hpp
+//   6187    keys/secrets.hpp
+//   6234    keys/key_store.hpp
+//   6462    answer/bodies.hpp
+//   6491    answer/events.hpp
+//   6539    answer/tokens.hpp
+//   6613    answer/completion.hpp
+//   6722    answer/completion_json.hpp
+//   6757    answer/completion_events.hpp
+//   6824    answer/words.hpp
+//   6839    answer/default_reply.hpp
+//   6855    answer/schema_instance.hpp
+//   6877    answer/embeddings.hpp
+//   6894    answer/occurrences.hpp
+//   6917    answer/schema_checker.hpp
+//   7012    script/matcher_node.hpp
+//   7103    script/script.hpp
+//   7383    script/chaos_plan.hpp
+//   7429    script/chaos_rules.hpp
+//   7511    script/connection_faults.hpp
+//   7567    script/forced_failures.hpp
+//   7612    script/field_matchers.hpp
+//   7706    script/hiding.hpp
+//   7747    script/excerpts.hpp
+//   7773    script/json_comparison.hpp
+//   7800    script/matcher_leaf.hpp
+//   7831    delivery/answer_log.hpp
+//   7948    delivery/gzip.hpp
+//   7974    delivery/framing.hpp
+//   8025    delivery/outlet.hpp
+//   8077    delivery/pace_schedule.hpp
+//   8119    delivery/progress.hpp
+//   8172    delivery/waits.hpp
+//   8250    delivery/write_queue.hpp
+//   8352    delivery/delivery.hpp
+//   8633    http/exchange_observer.hpp
+//   8670    http/sockets.hpp
+//   8800    http/wakes.hpp
+//   8851    http/connection.hpp
+//   9146    http/request_reader.hpp
+//   9279    http/server.hpp
+//   9343    http/response.hpp
+//   9359    http/turned_away.hpp
+//   9411    http/workers.hpp
+//   9469    http/acceptor.hpp
+//   9517    http/compatibility.hpp
+//   9527    http/poller.hpp
+//   9566    http/reactor.hpp
+//   9679    evidence/kept_problems.hpp
+//   9749    evidence/record.hpp
+//  10017    evidence/gateway_parts.hpp
+//  10036    evidence/review_parts.hpp
+//  10100    evidence/diagnosis.hpp
+//  10172    evidence/redaction.hpp
+//  10193    evidence/gateway_problems.hpp
+//  10296    serve/asked_requests.hpp
+//  10374    serve/operations.hpp
+//  10444    serve/served_models.hpp
+//  10487    serve/gateway_state.hpp
+//  10548    serve/served_request.hpp
+//  10731    serve/runner.hpp
+//  10797    serve/connection_loop.hpp
+//  10842    serve/request_checks.hpp
+//  10865    serve/tester_code.hpp
+//  10930    gateway/catalogue_entries.hpp
+//  11234    gateway/option_values.hpp
+//  11295    gateway/sweep_run.hpp
+//  11319    document/script_reader.hpp
+//  11528    document/script_files.hpp
+//  11547    document/script_references.hpp
+//  11583    document/script_sections.hpp
+//  11712    document/script_values.hpp
+//  11847    document/loaded_document.hpp
+//  11879    core/calendar.cpp
+//  11991    core/clock.cpp
+//  12404    core/gate.cpp
+//  12615    core/implementation.cpp
+//  12627    core/json_pointer.cpp
+//  12684    core/json_reader.cpp
+//  13028    core/pattern.cpp
+//  13446    core/process.cpp
+//  13470    core/random.cpp
+//  13530    core/relief.cpp
+//  13557    core/reporter.cpp
+//  13640    core/source_location.cpp
+//  13656    core/text.cpp
+//  14012    core/wait.cpp
+//  14024    core/warning.cpp
+//  14038    model/acceptance.cpp
+//  14097    model/checks.cpp
+//  14135    model/connection_fault.cpp
+//  14237    model/failure.cpp
+//  14384    model/fault.cpp
+//  14619    model/finding.cpp
+//  14653    model/hold.cpp
+//  14675    model/http_reply.cpp
+//  14741    model/pace.cpp
+//  14939    model/profile.cpp
+//  15118    model/range.cpp
+//  15148    model/received_request.cpp
+//  15216    model/reply.cpp
+//  15626    model/reply_checks.cpp
+//  15818    model/reply_template.cpp
+//  15990    model/sent_answer.cpp
+//  16018    model/sse_dialect.cpp
+//  16164    request/chat_fields.cpp
+//  16306    request/chat_messages.cpp
+//  16515    request/chat_reader.cpp
+//  16928    request/chat_request.cpp
+//  17013    request/embedding_request.cpp
+//  17101    keys/api_key.cpp
+//  17151    keys/key_store.cpp
+//  17697    keys/keys.cpp
+//  17761    keys/secrets.cpp
+//  17968    answer/bodies.cpp
+//  18075    answer/completion.cpp
+//  18311    answer/completion_events.cpp
+//  18522    answer/completion_json.cpp
+//  18740    answer/default_reply.cpp
+//  18943    answer/embeddings.cpp
+//  19061    answer/events.cpp
+//  19080    answer/occurrences.cpp
+//  19102    answer/schema_checker.cpp
+//  19572    answer/schema_instance.cpp
+//  19952    answer/tokens.cpp
+//  20182    answer/words.cpp
+//  20243    script/chaos.cpp
+//  20384    script/chaos_rules.cpp
+//  20496    script/connection_faults.cpp
+//  20605    script/excerpts.cpp
+//  20668    script/field_matchers.cpp
+//  21081    script/forced_failures.cpp
+//  21185    script/hiding.cpp
+//  21302    script/json_comparison.cpp
+//  21388    script/matcher.cpp
+//  21643    script/matchers.cpp
+//  21999    script/scope.cpp
+//  22057    script/script.cpp
+//  22488    script/text_matchers.cpp
+//  22610    delivery/answer_log.cpp
+//  22780    delivery/delivery.cpp
+//  23245    delivery/faults_and_waits.cpp
+//  23520    delivery/framing.cpp
+//  23637    delivery/gzip.cpp
+//  23704    delivery/pace_schedule.cpp
+//  23773    delivery/progress.cpp
+//  23825    delivery/write_queue.cpp
+//  23973    http/acceptor.cpp
+//  24082    http/compatibility.cpp
+//  24192    http/connection.cpp
+//  24778    http/poller.cpp
+//  24993    http/reactor.cpp
+//  25261    http/request_reader.cpp
+//  25719    http/response.cpp
+//  25800    http/server.cpp
+//  26217    http/sockets.cpp
+//  26736    http/turned_away.cpp
+//  26826    http/wakes.cpp
+//  26880    http/workers.cpp
+//  26993    evidence/diagnosis.cpp
+//  27213    evidence/evidence_json.cpp
+//  27597    evidence/exchange.cpp
+//  27899    evidence/gateway_problems.cpp
+//  28350    evidence/journal.cpp
+//  28508    evidence/kept_problems.cpp
+//  28619    evidence/notes.cpp
+//  28720    evidence/record.cpp
+//  29179    evidence/redaction.cpp
+//  29321    evidence/redirects.cpp
+//  29432    evidence/retries.cpp
+//  29824    evidence/review.cpp
+//  30203    evidence/told_in_body.cpp
+//  30303    evidence/verification.cpp
+//  30420    serve/asked_requests.cpp
+//  30487    serve/chat_judge.cpp
+//  30808    serve/connection_loop.cpp
+//  30968    serve/cross_origin.cpp
+//  31011    serve/delivery_report.cpp
+//  31102    serve/gateway_state.cpp
+//  31138    serve/judge.cpp
+//  31366    serve/limits.cpp
+//  31465    serve/operations.cpp
+//  31688    serve/profile_headers.cpp
+//  31729    serve/reply_answer.cpp
+//  31873    serve/request_checks.cpp
+//  31948    serve/runner.cpp
+//  32212    serve/served_models.cpp
+//  32290    serve/served_request.cpp
+//  32361    gateway/catalogue.cpp
+//  32782    gateway/catalogue_chunks.cpp
+//  33081    gateway/catalogue_delivery.cpp
+//  33236    gateway/catalogue_entries.cpp
+//  33465    gateway/catalogue_failures.cpp
+//  33753    gateway/catalogue_framing.cpp
+//  33940    gateway/catalogue_tool_calls.cpp
+//  34144    gateway/chat_script.cpp
+//  34293    gateway/gateway.cpp
+//  34584    gateway/mishaps.cpp
+//  34931    gateway/options.cpp
+//  35084    gateway/sweep.cpp
+//  35507    document/scenario_files.cpp
+//  35658    document/script_document.cpp
+//  36060    document/script_faults.cpp
+//  36369    document/script_files.cpp
+//  36516    document/script_gateway.cpp
+//  36850    document/script_matchers.cpp
+//  37216    document/script_objects.cpp
+//  37382    document/script_reader.cpp
+//  37825    document/script_references.cpp
+//  38149    document/script_replies.cpp
+//  38626    document/script_schema.cpp
+//  38761    document/script_sections.cpp
+//  39342    document/script_values.cpp
+//  39757  Adapters
+//  39774    adapters/catch2.hpp
+//  39932    adapters/doctest.hpp
+//  40096    adapters/gtest.hpp

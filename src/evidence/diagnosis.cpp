@@ -1,5 +1,5 @@
-// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
-// chaos; what is a refusal.
+// The diagnosis of an unmatched request: the three closest stubs, ✔ and ✘ lines; first lines of problems; the line
+// about chaos; which requests count as refused.
 
 #include "diagnosis.hpp"
 
@@ -19,7 +19,7 @@
 namespace mock_gateway::detail {
 namespace diagnoses {
 
-/// Why the stub may not answer, as far as that does not depend on the request.
+/// Returns why the stub may not answer, apart from its matchers.
 std::string passed_over(const StubState& stub, const Script::States& states) {
   const StubPlan& plan = stub.plan();
   if (stub.removed()) return "removed";
@@ -43,7 +43,7 @@ std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-/// How much stands between the stub and the request.
+/// Returns the number of conditions that keep the stub from answering.
 std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses
@@ -111,7 +111,7 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
       near.passed_over = lower ? "of a lower priority" : "older";
     }
   }
-  // The one that refused is the reason, whatever else is near.
+  // A stub that refused the request is the reason, even if others are closer.
   const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
   std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
     if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
@@ -152,7 +152,7 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
     case Problem::Kind::unmet_expectation:
-    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
+    case Problem::Kind::out_of_order: break;  // these concern stubs, not exchanges
   }
   line += "  " + text::printable(request.method) + " " + text::printable(request.path());
   if (!request.key_id.empty()) {
@@ -207,7 +207,7 @@ RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    // It was none, or is none any more since its keys were masked.
+    // It was no chat request, or is none any more with masked keys.
   }
 }
 

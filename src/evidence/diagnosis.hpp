@@ -15,63 +15,63 @@ namespace mock_gateway::detail {
 
 class ChaosRules;
 
-/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
-/// known. The caller says which exchange it was.
+/// Compares the request with the stub. Never runs the test's functions: their results are in `function_results`, or
+/// unknown. The caller sets the exchange of the result.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
-/// Whether every condition is known to hold.
+/// Whether all conditions are known to hold.
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// Every text in it that may hold a key.
+/// Returns all texts in it that may contain a key.
 std::vector<std::string*> texts_of(NearMiss& near);
-/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
+/// Returns the condition lines, indented by two spaces: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
-/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
+/// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
 
-/// Why no stub answered a request.
+/// The reason that no stub answered a request.
 struct Diagnosis {
-  /// The request in brief and the closest stubs, three at most, the best first.
+  /// The request in brief and up to three stubs, closest first.
   std::string text;
-  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
+  /// The closest stub in one line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
-  /// The stubs that the text tells of.
+  /// The stubs in the text.
   std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
-/// 3`.
+/// Returns the first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service"
+/// exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
-/// The recorded chat request in a line; empty when it was none.
+/// Returns the recorded chat request in one line; empty for other requests.
 std::string brief(const ExchangeRecord& record);
 
-/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
-/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
-/// that was the gateway's: 401, 403, 429.
+/// Whether the gateway itself refused the request because of its content: 400, 404 for a path, 405, 413, 415, or 401
+/// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
+/// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
-/// 401, and for what is no refusal.
+/// Returns the reason of such a refusal in one line: `temperature: expected a number, got a string ("hot")`. Empty for
+/// 401 and for requests that were not refused.
 std::string refusal(const ExchangeRecord& record);
-/// Whether it was the default reply that refused a valid request.
+/// Whether the default reply could not answer a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
-/// of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty where there was none.
+/// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
+/// requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty without chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
-/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
+/// A recorded chat request, parsed again for reports on stubs with unmet expectations.
 class RecordedCall {
  public:
   explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
 
   const ExchangeRecord& record() const { return *record_; }
-  /// Whether it was a chat request, answered as such or not.
+  /// Whether it was a chat request, regardless of the answer.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
-  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
+  /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
   bool meets(const std::vector<Matcher>& conditions) const;
 
  private:

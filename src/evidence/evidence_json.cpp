@@ -24,8 +24,8 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
-/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
-/// to grow copies what it holds, with all that is in it.
+/// Returns an empty object with room for all members, including those that the control API adds: a growing object
+/// copies its members.
 Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -34,10 +34,10 @@ Json roomy_object() {
 
 void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
 
-/// A text that dump() can write.
+/// Adds a text, made valid UTF-8 so that dump() can write it.
 void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
 
-/// The same; null when there is no text.
+/// Adds a text; null if it is empty.
 void put_if_any(Json& object, const char* key, std::string_view text) {
   put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
 }
@@ -56,7 +56,7 @@ Json ids(const std::vector<std::uint64_t>& exchanges) {
 
 Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
 
-/// In milliseconds, with three decimals at most.
+/// Returns milliseconds with at most three decimals.
 Json milliseconds(Duration duration) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
   return static_cast<double>(microseconds) / 1000;
@@ -66,7 +66,7 @@ Json milliseconds_until(const std::optional<TimePoint>& end, TimePoint begin) {
   return end ? milliseconds(*end - begin) : Json();
 }
 
-/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
+/// Returns an object with one key for the encoding of the bytes, `text` or `base64`; null if there are none.
 Json of_bytes(std::string_view bytes) {
   if (bytes.empty()) return {};
   Json object;
@@ -77,7 +77,7 @@ Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
+/// The same, or `json` for JSON. An object with a duplicate key stays text, because a JSON value would lose one.
 Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -161,7 +161,7 @@ Json of_departure(const Departure& departure) {
   return object;
 }
 
-/// What of an exchange changes together, as it is at one moment.
+/// A consistent snapshot of the fields of an exchange that change.
 struct Progress {
   explicit Progress(const ExchangeRecord& record) {
     const std::lock_guard<std::mutex> lock(record.signal->mutex);
@@ -177,7 +177,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// What the test's author wrote is masked by nobody else.
+/// Masks keys in texts by the test's author, which are not masked elsewhere.
 std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -192,7 +192,7 @@ Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-/// Each a list of name and value.
+/// Each is a list of name and value.
 Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
   for (const wire::Header& header : headers) {
@@ -204,10 +204,10 @@ Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// How many bytes of an answer are shown.
+/// The maximum number of bytes of an answer to show.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
-/// The parts within the first bytes that are shown.
+/// The parts within that limit.
 Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
   std::size_t room = longest_answer;
@@ -244,7 +244,7 @@ Json request_of(const Exchange& exchange) {
   put_text(object, "path", request.path());
   put(object, "headers", of_headers(request.headers));
   put(object, "body", of_body(request.body));
-  // What is no HTTP has neither method nor target: its bytes are all there is.
+  // A malformed request has neither method nor target, only bytes.
   const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
   put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
   return object;
@@ -288,7 +288,7 @@ Json sent_of(const Exchange& exchange) {
 Json as_json(const Exchange& exchange) {
   namespace evidence = detail::evidence_json;
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
-  // First: what is asked for afterwards does not change any more, once the exchange has ended.
+  // Take this first: values read later no longer change if the exchange has ended.
   const evidence::Progress now(record);
   Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());
@@ -317,7 +317,7 @@ Json as_json(const SentAnswer& answer) {
   namespace evidence = detail::evidence_json;
   const std::string body = answer.body();
   const bool is_long = body.size() > evidence::longest_answer;
-  // A character that the cut goes through would make bytes of a text.
+  // Do not cut inside a character: the text would no longer be UTF-8.
   std::size_t end = is_long ? evidence::longest_answer : body.size();
   for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
   Json object = evidence::roomy_object();

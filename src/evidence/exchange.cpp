@@ -1,4 +1,4 @@
-// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
+// `Exchange`: its log line (`summary`); `as_curl()`; `chat()`, `raw()`, its faults and chaos.
 
 #include <algorithm>
 #include <ostream>
@@ -19,28 +19,27 @@ namespace mock_gateway {
 namespace detail {
 namespace journal {
 
-/// The text's first line, printable, at most `most` bytes of it.
+/// Returns the first line of the text, printable, at most `most` bytes.
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// In single quotes, for a POSIX shell.
+/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
-/// Whether the bytes may stand in a command as they are: nothing of it disrupts the terminal that shows the command.
-/// Line ends and tabs, which make a body readable, may.
+/// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);
-/// A word of a command with these bytes, which no NUL and no line end is part of.
+/// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes);
-/// A word that no shell reads otherwise stands without quotes.
+/// Returns a shell word, without quotes if it needs none.
 std::string shell_word(std::string_view text);
-/// Whether curl makes this field itself, from the request that it sends.
+/// Whether curl generates this field from the request.
 bool made_by_curl(std::string_view name);
-/// A header field as curl's argument.
+/// Returns a header field as curl's argument.
 std::string header_argument(const wire::Header& header);
-/// The arguments that make curl send this target.
+/// Returns curl's arguments for this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
+/// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body);
-/// A command that prints the bytes, whatever they are, and shows none that is not showable.
+/// Returns a command that prints any bytes and is itself showable.
 std::string print_command(std::string_view bytes);
 
 std::string one_line(std::string_view text, std::size_t most) {
@@ -104,7 +103,7 @@ std::string header_argument(const wire::Header& header) {
       (credential == secrets::masked || credential == secrets::masked_other)) {
     return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
   }
-  // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
+  // For curl, "Name:" removes a field; "Name;" sends it without a value.
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
 }
 
@@ -135,7 +134,7 @@ std::string print_command(std::string_view bytes) {
     } else {
       for (const char c : character) {
         const auto byte = static_cast<unsigned char>(c);
-        escaped += "\\0";  // and three octal digits
+        escaped += "\\0";  // followed by three octal digits
         for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
       }
     }
@@ -266,7 +265,7 @@ std::string Exchange::as_curl() const {
   const bool has_body = !request.body.empty();
   std::string command = "curl";
   if (request.method == "HEAD" && !has_body) {
-    command += " --head";  // -X HEAD would wait for the body that never comes
+    command += " --head";  // -X HEAD would wait for a body
   } else if (request.method != (has_body ? "POST" : "GET")) {
     command += " -X " + detail::journal::shell_word(request.method);
   }
@@ -276,17 +275,17 @@ std::string Exchange::as_curl() const {
   }
   if (!has_body) return command;
 
-  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // else curl claims a form
+  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // otherwise curl declares a form
   if (!detail::journal::fits_argument(request.body)) {
     return detail::journal::print_command(request.body) + " | " + command + " --data-binary @-";
   }
-  // --data-binary takes "@" for a file's name.
+  // --data-binary interprets "@" as a file name.
   const std::string option = request.body[0] == '@' ? " --data-raw " : " --data-binary ";
   return command + option + detail::journal::shell_quoted(request.body);
 }
 
 std::string Exchange::summary() const {
-  // The first line of a table of conditions is indented.
+  // A condition table begins with an indented line.
   std::string_view told = record_->decision.detail;
   told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
   std::string decided = detail::journal::one_line(told, 200);

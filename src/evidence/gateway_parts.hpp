@@ -1,4 +1,4 @@
-// The parts of a gateway that outlive it where a handle keeps them.
+// The parts of a gateway that handles keep alive after it.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace mock_gateway::detail {
 
-/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
-/// by itself.
+/// The parts of a gateway shared by connections, verify() and handles such as Keys, Stub and Journal. Each part is
+/// thread-safe.
 struct GatewayParts {
   Clock clock;
   std::shared_ptr<KeyStore> keys;

@@ -1,5 +1,5 @@
-// What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
-// are told only once.
+// The problems and notes of `verify()`: texts, stubs never called, unmet expectations; which of them are reported only
+// once.
 
 #include "gateway_problems.hpp"
 
@@ -27,23 +27,23 @@ std::string expected_calls(const Range& range) {
 
 using Calls = std::vector<RecordedCall>;
 
-/// How many stubs are compared with what came instead: each costs a comparison with every request.
+/// The maximum number of stubs to compare with other requests: each is compared with every request.
 inline constexpr std::size_t most_explained = 20;
 
 NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
   near.exchange = recorded.record().id;
-  near.passed_over.clear();  // of now, not of then
+  near.passed_over.clear();  // it describes the present state
   return near;
 }
 
-/// Whether the stub was there when the request came, and did not answer it.
+/// Whether the stub existed when the request arrived, and did not answer it.
 bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
   return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Why the answer was not the stub's, which matches the request: "no stub answered".
+/// Returns why the request did not get the stub's answer, although the stub matches: "no stub answered".
 std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
@@ -56,7 +56,7 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
   }
   std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
-    // Which of them was missing at that moment is not on record.
+    // The record does not say which state was missing then.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
       text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
@@ -69,13 +69,13 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A request that the stub did not answer, and how near it came.
+/// A request that the stub did not answer, with its near miss.
 struct Nearest {
-  const RecordedCall* call = nullptr;  // null: there is none
+  const RecordedCall* call = nullptr;  // null if there is none
   NearMiss near;
 };
 
-/// The first that the stub matches.
+/// Returns the first call that the stub matches.
 Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
@@ -89,7 +89,7 @@ std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
 }
 
-/// The one that came closest; those that the stub matches are left out.
+/// Returns the closest call, without those that the stub matches.
 Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
@@ -101,7 +101,7 @@ Nearest closest(const StubState& stub, const Calls& calls) {
   return best;
 }
 
-/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+/// Adds the closest request to the problem of a stub with too few calls.
 void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   Nearest match = hidden(stub, calls);
   const bool is_match = match.call != nullptr;
@@ -119,7 +119,7 @@ void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   found.near_misses.push_back(std::move(near));
 }
 
-/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
+/// Returns lines about requests that were refused while the stub existed and so were not its calls.
 std::string refused(const StubState& stub, const Calls& calls) {
   constexpr std::size_t most = 3;
   std::string lines;
@@ -143,7 +143,7 @@ std::string refused(const StubState& stub, const Calls& calls) {
   return lines;
 }
 
-/// Without an explanation when `calls` is null.
+/// Omits the explanation if `calls` is null.
 Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
   Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
@@ -179,19 +179,19 @@ void add(std::vector<std::string>& notes, std::vector<std::string> more) {
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// The line about chaos as a note; none when it is empty.
+/// Returns the line about chaos as a note; none if it is empty.
 std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
 }
 
-/// What tells a note from others: of an exchange under way, all but how long it has waited.
+/// Returns the part of a note that identifies it: for an exchange under way, without the duration of its wait.
 std::string identity_of(const std::string& note) {
   const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
   return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
 }
 
-/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+/// Whether the note is only a count: "and 2 more exchanges …", "1 exchange is still under way".
 bool is_number(const std::string& note) {
   return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
 }
@@ -271,7 +271,7 @@ void GatewayProblems::mask(Problem& found) const {
 }
 
 Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {
-  // A key may be named by its id here and by its description there.
+  // One scope may name a key by id, the other by description.
   const auto same = [this](const RequestScope& a, const RequestScope& b) {
     if (a.key().empty() || b.key().empty()) return a == b;
     const std::vector<std::string> ids = gateway_.keys->named(a.key());
@@ -379,7 +379,7 @@ GatewayProblems::Problems GatewayProblems::problems(const RequestScope& scope, c
                                                     const Calls& calls) const {
   Problems problems;
   add_problems(scope, problems);
-  // Whose connection it waits for, and which test's client slept, cannot be told.
+  // Connection faults and expired sleeps cannot be attributed to one test.
   if (scope.whole()) {
     add_connection_faults(problems);
     add_expired_sleeps(problems);
@@ -445,11 +445,11 @@ std::vector<std::string> GatewayProblems::notes(const RequestScope& scope, const
   using gateway_problems::add;
   std::vector<std::string> notes = gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
   for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
+  // Connections cannot be attributed to one test.
   if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
   std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
   for (const auto& stub : stubs) {
-    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    // Expectations already are problems, and the catalogue's stubs are not the tester's.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;

@@ -20,18 +20,18 @@
 
 namespace mock_gateway::detail {
 
-/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
+/// The problems already seen and the notes already printed, which the gateway's destructor does not repeat.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes. Returns those that had not been added before.
+  /// Adds the notes and returns the new ones.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
-  /// connections may be printed once more, since the same count means others in the next test.
+  /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
+  /// more, because the same count means other ones in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// The notes without those that belong to earlier tests.
+  /// Returns the notes without those of earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -42,35 +42,36 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+/// Computes the problems and notes of a gateway from its script and journal.
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
-  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
-  /// for a key that the gateway never had.
+  /// Waits in real time, up to `patience`, until no exchange of the scope is under way. Throws GatewayError for an
+  /// unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// What the client did wrong; it waits in the same way.
+  /// Returns the client's mistakes, after the same wait.
   Review review(const RequestScope& scope, Duration patience) const;
-  /// What nobody has looked at yet.
+  /// Problems and notes that have not been seen yet.
   struct Unreported {
-    /// The message about problems and notes; empty when there is no such problem.
+    /// The message about problems and notes; empty if there are no problems.
     std::string problems;
-    /// The notes, when there is none: what to print when the test has failed.
+    /// The notes, if there are no problems: to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`: notes alone. `since`: as below, for findings.
+  /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
-  /// call. Findings about these that fail no review come first, unless a review has printed them.
+  /// Returns the notes of verify() about exchanges after `since` that are not printed yet. Excludes stubs, which later
+  /// requests may call. Findings about these exchanges that fail no review come first, unless a review has printed
+  /// them.
   std::string new_notes(std::uint64_t since) const;
-  /// What chaos and faults of connections have done until now is not new any more.
+  /// Marks notes about chaos and connection faults so far as old.
   void pass_over_notes() const;
   void reset();
 
  private:
-  /// A problem, and the name under which it is told.
+  /// Problems with the identities used in reports.
   using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
   Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
@@ -78,42 +79,42 @@ class GatewayProblems {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
+  /// Returns one note with all unprinted findings in the wording of a review, or none, and marks them as printed.
   std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  /// The newest chat requests, oldest first; none when no stub asks for them.
+  /// Returns the newest chat requests, oldest first; none if no stub needs them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// The stubs that ask something of the client, and whether they are met, by the problems.
+  /// Returns the stubs with expectations, and whether these are met according to the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
-  /// The text without keys, which a stub's name or a matcher may hold.
+  /// Returns the text with masked keys, which names of stubs and matchers may contain.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
 
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
+  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway's creation or reset
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
-/// Every call of each stub came before every call of the next, and each was called.
+/// Verifies that each stub was called and that all its calls came before those of the next one.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
-/// was unusual in them, and which got a failure; of many exchanges the first ten.
+/// Returns the notes of verify() about the scope's exchanges after `since`, one line each: scripted faults and waits,
+/// unusual answers, failures. Limited to ten exchanges.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// The connections that a scripted fault struck, a line each.
+/// Returns the connections struck by a scripted fault, one line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// The first ten lines about connections, and how many more there are.
+/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// What is under way: what each exchange waits for as scripted, and how many others there are.
+/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
-/// The first notes, a line each, and how many more there are.
+/// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// What verify() prints, of many problems and notes the first; empty when there are none.
+/// Returns what verify() prints: the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }  // namespace mock_gateway::detail

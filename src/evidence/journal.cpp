@@ -1,5 +1,4 @@
-// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
-// `Exchange`.
+// Decisions, outcomes and departures with their names; `Journal` and its waits; the header declares `Exchange`.
 
 #include "journal.hpp"
 
@@ -47,7 +46,7 @@ std::string text_of(const Decision& decision) {
 }
 
 std::string text_of(const Outcome& outcome) {
-  // How many events a broken answer had is the question; the number for a whole one says nothing.
+  // The number of events matters for a broken answer only.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
@@ -125,7 +124,7 @@ std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) cons
 }
 
 ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
+  const bool at_least = evicted() > 0;  // before the search, to notice evictions meanwhile
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }

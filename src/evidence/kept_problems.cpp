@@ -1,4 +1,4 @@
-// How many problems are kept, for whom the others are counted; what is kept of one.
+// How many problems are kept and how the others are counted; the fields kept for each.
 
 #include "kept_problems.hpp"
 
@@ -8,12 +8,12 @@
 namespace mock_gateway::detail {
 namespace kept_problems {
 
-/// Tells header fields apart as scopes do: the name in any case, the value exactly.
+/// Returns a fingerprint that compares fields as scopes do: names in any case, values exactly.
 std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
 
-/// A request with nothing but its key, for scopes.
+/// Returns a request with only its key, for scopes.
 ReceivedRequest with_key(const std::string& id, const std::string& description) {
   ReceivedRequest request;
   request.key_id = id;
@@ -37,14 +37,14 @@ void KeptProblems::add(RecordedProblem recorded) {
 void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
   ++group.dropped;
   if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
-  std::set<std::uint64_t> fields;  // a request may have the same one twice
+  std::set<std::uint64_t> fields;  // a request may repeat a field
   for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
   for (const std::uint64_t field : fields) {
     const auto known = group.fields.find(field);
     if (known != group.fields.end()) {
       ++known->second;
     } else if (!group.has_uncounted && fields_ < most_fields) {
-      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
+      // After one uncounted field no more are added, so every counted field is counted completely.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {
@@ -75,7 +75,7 @@ std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& sco
       its.count = group.dropped;
     }
     if (its.count == 0 && !its.is_least) continue;
-    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
+    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are ordered by kind
     all.back().count += its.count;
     all.back().is_least = all.back().is_least || its.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());

@@ -17,60 +17,60 @@
 
 namespace mock_gateway::detail {
 
-/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
+/// A problem of an exchange. Stored outside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
+  /// Without secrets. Without the stub's place and title, which may change until they are requested.
   Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about; null when it is about none.
+  /// The stub that the problem is about, or null.
   std::shared_ptr<StubState> stub{};
-  /// What scopes need of the request, and no more.
+  /// The parts of the request that scopes need.
   ReceivedRequest request{};
 };
 
-/// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
-/// bounded by the number of keys. Not thread-safe.
+/// The problems of exchanges: the first hundred per kind and key, and the number of the others. The number of keys
+/// bounds the memory. Not thread-safe.
 class KeptProblems {
  public:
-  /// The problems of one kind that belong to a scope and were not kept.
+  /// The problems of one kind in a scope that were not kept.
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
-    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
-    /// thousand different header fields.
+    /// Whether `count`, which may be 0, is a lower bound. Only for scopes of a header without a key, after about 10,000
+    /// different header fields.
     bool is_least = false;
-    /// The stubs that such problems are about, of any scope; of each key the first thousand.
+    /// The stubs of such problems in any scope, up to 1,000 per key.
     std::set<std::uint64_t> stubs{};
   };
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// The kept problems of a scope, oldest first.
+  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
-  /// The kinds of which problems of the scope were not kept, or may not have been.
+  /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
-  /// key; for a scope of a header they stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. For a scope with a key, dropped problems are deleted
+  /// too; for a scope with only a header, they stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
-  /// Forgets every problem. Returns the kept ones.
+  /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
 
  private:
   static constexpr std::size_t most_of_a_group = 100;
-  static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
-  static constexpr std::size_t most_stubs = 1'000;    // of a group
+  static constexpr std::size_t most_fields = 10'000;  // in all groups: 0.5 MB
+  static constexpr std::size_t most_stubs = 1'000;    // per group
 
-  /// Problems of one kind whose requests presented one key.
+  /// Problems of one kind and one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
-    /// In how many dropped problems a header field occurs, by the field's fingerprint.
+    /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Some dropped problem has a field that is not among the fields.
+    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
-    /// The stubs that the dropped problems are about.
+    /// The stubs of the dropped problems.
     std::set<std::uint64_t> stubs{};
   };
-  /// Kind, id and description of the key: a description may change.
+  /// Kind, id and description of the key. A description may change.
   using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
   static GroupName group_of(const RecordedProblem& recorded);
@@ -78,7 +78,7 @@ class KeptProblems {
 
   std::vector<RecordedProblem> problems_;
   std::map<GroupName, Group> groups_;
-  std::size_t fields_ = 0;  // of all groups
+  std::size_t fields_ = 0;  // in all groups
 };
 
 }  // namespace mock_gateway::detail

@@ -1,4 +1,4 @@
-// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
+// Notes about exchanges, connections and waits: "broke off … as scripted"; their limits.
 
 #include "gateway_problems.hpp"
 
@@ -16,10 +16,10 @@
 namespace mock_gateway::detail {
 namespace notes {
 
-/// How many exchanges, and how many connections, the notes tell of.
+/// The maximum number of exchanges, and of connections, in the notes.
 inline constexpr std::size_t most = 10;
 
-/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
+/// Whether the stall guard ended the wait of this fault, which a problem reports.
 bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
@@ -27,11 +27,11 @@ bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
-/// problems, findings or the line about chaos tell.
+/// Returns "was answered with 500 internal_error as scripted". Empty for other answers, and for failures that problems,
+/// findings or the line about chaos report.
 std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
-  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
   const std::string& code = record.advice.code;
   const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
   if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
@@ -43,7 +43,7 @@ std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
+/// Returns the note about an exchange, to follow "exchange 1"; empty if there is none.
 std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };

@@ -1,4 +1,4 @@
-// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+// The record of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
 
 #include "record.hpp"
 
@@ -16,9 +16,9 @@
 namespace mock_gateway::detail {
 namespace journal {
 
-/// The memory of these besides their own size: of a short text there is none.
+/// The heap memory of these values; 0 for short strings.
 std::size_t held(const std::string& text);
-/// What scopes are told by, the body left out.
+/// Returns the parts of a request that scopes compare, without the body.
 ReceivedRequest without_body(const ReceivedRequest& request);
 
 std::chrono::steady_clock::time_point deadline(Duration timeout) {
@@ -32,7 +32,7 @@ std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
-/// Under the journal's mutex.
+/// Requires the journal's mutex.
 bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
   return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
@@ -84,7 +84,7 @@ void ExchangeRecord::weigh() {
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += held(*text);
-  for (const Finding& finding : findings)  // each of one exchange
+  for (const Finding& finding : findings)  // each has one exchange
     total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
@@ -93,7 +93,7 @@ void ExchangeRecord::weigh() {
 }
 
 std::unique_lock<std::mutex> ExchangeRecord::lock() const {
-  // Before publication nobody else knows the record.
+  // Before publication no other thread has the record.
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
@@ -198,14 +198,14 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    // Under the lock: who sees the count finds the record.
+    // Under the lock, so that a thread that sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
     for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    auto after = records_.end();  // of one whose id was reserved, those that came since
+    auto after = records_.end();  // for a reserved id, after the exchanges with larger ids
     while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
     records_.insert(after, std::move(record));
     evict(out);
@@ -234,7 +234,7 @@ void JournalState::report(const ExchangeRecord& record, RecordedProblem problem)
 }
 
 void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
-  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
+  if (record.epoch != epoch_ || record.forgotten) return;  // belongs to an earlier test
   recorded.request = journal::without_body(record.request);
   if (!recorded.stub) recorded.stub = record.stub;
   Problem& problem = recorded.problem;
@@ -293,7 +293,7 @@ std::vector<ConnectionHit> JournalState::hits() const {
 void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   const AnswerLog* const log = record.progress.log.get();
-  // A sweep needs its log whole, however much that is.
+  // A sweep keeps its whole log, regardless of size.
   const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -346,7 +346,7 @@ void JournalState::clear() {
 }
 
 void JournalState::forget(const RequestScope& scope) {
-  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
+  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // dropped records are freed after the lock
   std::vector<RecordedProblem> problems;             // likewise
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
@@ -368,7 +368,7 @@ JournalState::News JournalState::news(std::uint64_t number) const {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     news.number = added_;
     news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most of them are the last ones. Those that were evicted already are missing.
+    // Most are the last records; evicted ones are missing.
     std::uint64_t missing = added_ - std::min(number, added_);
     for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
       if ((*record)->number <= number) continue;

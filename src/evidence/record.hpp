@@ -33,132 +33,132 @@ namespace mock_gateway::detail {
 
 class KeyStore;
 
-/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
+/// Shared by all records of a journal: only a few test threads wait for outcomes.
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
-  /// closed its side.
+  /// Requests that have begun to arrive and have not ended, without waiting ones whose client has closed its side.
   std::size_t under_way = 0;
 };
 
-/// What an answer told the client about trying again.
+/// What an answer said about retries.
 struct RetryAdvice {
-  /// The error's code; empty when the answer was none of the gateway's error bodies.
+  /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
-  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
+  /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
-  /// The field was retry-after-ms.
+  /// Whether the field was retry-after-ms.
   bool in_milliseconds = false;
-  /// The moment that Retry-After, a date, names.
+  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
-  /// Time from the answer on that the body of a 429 names, where no header does; positive.
+  /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// The body of a 429 names the quota of a day.
+  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
-/// Where a secret stood that belongs into the Authorization header alone.
+/// Secrets found outside the Authorization header.
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
+  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
+  /// it.
   std::uint64_t credential = 0;
-  /// The same of any credential that the request presented.
+  /// The same for any credential of the request.
   std::uint64_t presented = 0;
 };
 
-/// What is known of one exchange. The first block is written before the record is published and never after;
-/// counters are atomic; the rest is guarded by the signal's mutex.
+/// The data of one exchange. The first block is written before the record is published and never afterwards. Counters
+/// are atomic. The rest is guarded by the signal's mutex.
 struct ExchangeRecord final : ExchangeObserver {
-  /// A rule of chaos that struck it.
+  /// A chaos rule that struck the exchange.
   struct ChaosStrike {
     std::string text;
-    /// The rule broke the reply, or would have.
+    /// Whether the rule breaks the reply.
     bool fault = false;
-    /// The reply did not come to the fault. Guarded by the signal's mutex.
+    /// Whether the reply did not reach the fault. Guarded by the signal's mutex.
     bool missed = false;
   };
 
-  /// A fault that the reply of a stub was scripted with.
+  /// A scripted fault of a stub's reply.
   struct ScriptedFault {
     Fault fault;
-    /// The reply came to its trigger.
+    /// Whether the reply reached its trigger.
     bool reached = false;
   };
 
   std::uint64_t id = 0;
-  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
+  std::uint64_t number = 0;  // the publication number; the order may differ from the ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
   std::string raw_head;
-  std::string raw_body;  // only when it differs from request.body: a chunked one
+  std::string raw_body;  // only if different from request.body, that is chunked
   Decision decision;
-  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
-  std::shared_ptr<StubState> stub;  // that answers; null when none does
+  std::string refusal;              // the message of a rejection, or about a malformed request
+  std::shared_ptr<StubState> stub;  // the stub that answers, or null
   int status = 0;
   TimePoint received{};
-  bool chat = false;  // the body is a valid chat request
+  bool chat = false;  // whether the body is a valid chat request
   Acceptance acceptance;
   ChatLimits limits;
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
-  bool under_chaos = false;  // there were rules that could strike it
+  bool under_chaos = false;  // whether rules existed that could strike it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
-  std::string redirect;  // the absolute URL to which its answer redirected; empty: it did to none
+  std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
-  /// after a change is no retry.
+  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
+  /// change is no retry.
   std::uint64_t changes = 0;
-  bool origin_is_named = false;  // Options::cors has its Origin
+  bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
-  /// The real time at which its client sent it, at the earliest.
+  /// The lower bound of the real time at which the client sent it.
   std::chrono::steady_clock::time_point sendable{};
   std::size_t own_weight = 0;  // weight() without the answer
-  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
   std::uint64_t behind_stream = 0;
-  /// What verify() has to report of it.
+  /// The problems that verify() reports about it.
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered.
+  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
-  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
+  /// The gateway's keys, to mask the names of stubs and keys. May be null.
   std::shared_ptr<const KeyStore> keys;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
-  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
+  /// The part of the answer that counts towards the journal's byte limit: everything kept, once the exchange has ended.
   std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool unattended = false;            // it waits, and its client has closed its side: not under way
-  std::vector<ScriptedFault> faults;  // once the delivery is over
-  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
+  bool forgotten = false;             // belongs to an ended test: leaves the journal when it ends
+  bool unattended = false;            // waits although its client has closed its side: not under way
+  std::vector<ScriptedFault> faults;  // set after delivery
+  std::string unusual;                // an unusual part of the answer: "finish_reason length was sent"; empty: none
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
-  // These are in real time, whatever the gateway's clock shows.
+  // The following are in real time, regardless of the gateway's clock.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime recorded{};               // it was published, before any of its answer left
-  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
-  std::optional<RealTime> answered;  // the answer began
-  std::optional<RealTime> left;      // the client left, or closed its side
-  RealTime over{};                   // it ended
+  RealTime recorded{};               // when it was published, before any byte of the answer
+  TimePoint machine_time{};          // the system clock at that time, by which clients read dates
+  std::optional<RealTime> answered;  // when the answer began
+  std::optional<RealTime> left;      // when the client left or closed its side
+  RealTime over{};                   // when the exchange ended
 
-  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
-  /// only when the exchange ends, which the journal then counts.
+  /// The memory of the record, for the journal's byte limit. After publication it only changes when the exchange ends;
+  /// the journal counts that.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Finds its own weight out, before it is published.
+  /// Computes its own weight before publication.
   void weigh();
 
-  // For the connection's thread, before or after publication. What is said twice, but for bytes, changes nothing.
+  // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
   void mark_first_byte(TimePoint at, RealTime real) override;
   void mark_client_closed(const Leaving& leaving) override;
@@ -166,93 +166,91 @@ struct ExchangeRecord final : ExchangeObserver {
   void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
-  /// What became of the reply's script, when its delivery is over.
+  /// Records the results of the reply's script after delivery.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// How many rules of chaos struck, without those that came to nothing.
+  /// Returns the number of chaos rules that struck, without those that had no effect.
   std::size_t chaos_strikes() const;
 
  private:
   std::unique_lock<std::mutex> lock() const;
 };
 
-/// The record of one gateway's exchanges. Thread-safe.
+/// The journal of one gateway. Thread-safe.
 class JournalState {
  public:
-  /// Throws GatewayError when a bound is 0.
+  /// Throws GatewayError if a limit is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// The id of an exchange that is to be published later.
+  /// Reserves the id of an exchange that is published later.
   std::uint64_t reserve_id();
-  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
-  /// Evicts the oldest records beyond the bounds; the newest always stays.
+  /// Publishes a record. Assigns an id unless one was reserved, and sets it in the record's findings and near misses.
+  /// Evicts the oldest records beyond the limits, but never the newest.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
-  /// KeptProblems.
+  /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  /// Returns the scope's problems since the last forget_problems(), oldest first; clear() keeps them.
   std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// How many more of the scope there were than problems() holds.
+  /// Returns the number of further problems of the scope.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
-  /// Forgets all problems, those of exchanges under way too.
+  /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
-  /// Counts forget_problems; a record carries what it was when its request was complete.
+  /// The number of forget_problems() calls; records keep the number at the time of their complete request.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, a reserved one included; 0 when there was none.
+  /// The newest exchange's id, including reserved ones; 0 if there is none.
   std::uint64_t newest_id() const;
-  /// A request has begun to arrive; balanced by end() or dropped().
+  /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
+  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
-  /// Notes that a fault strikes a connection; of too many, the newest are kept.
+  /// Records a fault that strikes a connection; keeps the newest.
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
-  /// Ends a published exchange; nothing happens the second time.
+  /// Ends a published exchange; repeated calls have no effect.
   void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
 
   std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
   std::size_t added() const;
   std::size_t evicted() const;
-  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
+  /// Deletes the records. Ids continue, and exchanges under way keep their records and still count.
   void clear();
-  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
-  /// and counts go on.
+  /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  /// What came since somebody looked last.
+  /// New records since an earlier call.
   struct News {
-    /// Records that are kept, in order of publication.
+    /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
-    /// How many were published in all: what to ask with next time.
+    /// The number of records published so far, for the next call.
     std::uint64_t number = 0;
-    /// No record is kept whose id is less.
+    /// No kept record has a smaller id.
     std::uint64_t oldest = 0;
   };
-  /// Records published after the first `number`. Takes time for these only.
+  /// Returns the records published after the first `number`. The time depends only on their number.
   News news(std::uint64_t number) const;
-  /// Takes those out that have ended.
+  /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError when there is none.
+  /// Throws GatewayError if there is none.
   std::shared_ptr<ExchangeRecord> last() const;
-  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
+  /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
-  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
+  /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
-  /// another test's client leaves open is not waited for.
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count, so
+  /// that it does not wait for another test's client.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
-  /// every request.
+  /// Returns the number of the scope's exchanges under way. Requests not recorded yet only count for the scope of all
+  /// requests.
   std::size_t open(const RequestScope& scope) const;
-  /// The recorded exchanges of the scope that are under way.
+  /// Returns the scope's recorded exchanges that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
-  /// three exchanges that wait as their scripts want. Empty when none does.
+  /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s" for the message of a failed wait: the first
+  /// three exchanges that wait as scripted. Empty if there are none.
   std::string scripted_waits() const;
-  /// The newest record of a stub; null when there is none.
+  /// Returns the newest record of a stub, or null.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
@@ -260,12 +258,12 @@ class JournalState {
   std::size_t max_entries_;
   std::size_t max_bytes_;
 
-  // These expect the mutex to be held.
+  // These require the mutex.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
+  /// Moves the oldest records beyond the limits into `out`, for the caller to free after the lock.
   void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
-  /// Finds out whether the record of a reserved id was forgotten before it was published.
+  /// Checks whether the record of a reserved id was forgotten before its publication.
   void settle_reserved(ExchangeRecord& record);
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
@@ -274,9 +272,10 @@ class JournalState {
   std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
-  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
-  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
+  std::set<std::uint64_t> reserved_;                               // ids not published yet
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
+                                                                   // reserved
+  std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
@@ -284,11 +283,11 @@ class JournalState {
 
 namespace journal {
 
-/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
+/// Returns the time after `timeout`, at most a year, because adding Duration::max() would overflow.
 std::chrono::steady_clock::time_point deadline(Duration timeout);
-/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
+/// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
-/// What operator<< prints.
+/// Returns what operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 

@@ -1,4 +1,4 @@
-// Where a recorded request is masked, and an answer. Which fields, and what is a key: `src/keys/secrets.cpp`.
+// Where recorded requests and answers are masked. Which fields and keys: `src/keys/secrets.cpp`.
 
 #include "redaction.hpp"
 
@@ -17,13 +17,13 @@
 namespace mock_gateway::detail {
 namespace redaction {
 
-/// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
+/// Returns the scheme with its space: "Bearer " of "Bearer sk-1". Empty without a scheme.
 std::string_view scheme_of(std::string_view name, std::string_view value) {
   if (!text::equals_ignoring_case(name, "Authorization") && !text::equals_ignoring_case(name, "Proxy-Authorization"))
     return {};
   const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
   if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
-  // Letters only: what stands first in a malformed field may be the key itself.
+  // Only letters: a malformed field may begin with the key itself.
   const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
   });
@@ -31,7 +31,7 @@ std::string_view scheme_of(std::string_view name, std::string_view value) {
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
-/// The value of a sensitive field, its credential replaced.
+/// Returns the value of a sensitive field with its credential replaced.
 std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
@@ -40,20 +40,20 @@ std::string masked_value(std::string_view name, std::string_view value) {
   return std::string(scheme).append(credential.substr(0, 3) == "sk-" ? secrets::masked : secrets::masked_other);
 }
 
-/// The credentials in the sensitive fields that no key of the gateway has.
+/// Adds the credentials in sensitive fields that are not keys of the gateway.
 void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const wire::Header& header : headers) {
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    // What else such a field holds may be any word: replacing it in the body would change what the request says.
+    // Other values of such a field may be any word: replacing it in the body would change the request.
     if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
   }
 }
 
-/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
-/// field included.
+/// Masks the sensitive fields of a raw header section, including continuation lines (RFC 9112, 5.2) and malformed
+/// lines.
 std::string masked_fields(const std::string& raw_head) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
@@ -65,7 +65,7 @@ std::string masked_fields(const std::string& raw_head) {
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     if (!line.empty()) {
       const bool continues = line[0] == ' ' || line[0] == '\t';
-      // A malformed line may lack its colon, or have a space before it.
+      // A malformed line may have no colon, or a space before it.
       const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
       const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
       if (!continues) is_sensitive = secrets::is_sensitive_header(name);
@@ -84,7 +84,7 @@ std::string masked_fields(const std::string& raw_head) {
   return result;
 }
 
-/// Whether the body came as one chunk: it stands whole behind the line that says its size.
+/// Whether the body arrived as one chunk, complete after its size line.
 bool is_one_chunk(const std::string& raw_body, const std::string& body) {
   const std::size_t size_line = raw_body.find("\r\n");
   return size_line != std::string::npos && raw_body.compare(size_line + 2, body.size(), body) == 0;
@@ -102,7 +102,7 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
-  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
+  // The head contains all fields: if it has no secret, they have none.
   if (keys.mask(raw_head, foreign).bytes > 0) {
     for (wire::Header& header : Access::fields(request.headers)) {
       keys.mask(header.name, foreign);
@@ -115,7 +115,7 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
   if (!raw_body.empty()) keys.mask(raw_body, foreign);
-  // Chunks may have cut a secret in two, and then their bytes cannot be kept.
+  // Chunks may have split a secret, so the raw bytes cannot be kept.
   if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
   return leaks;
 }

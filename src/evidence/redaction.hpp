@@ -10,20 +10,19 @@
 
 namespace mock_gateway::detail {
 
-/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
-/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
-/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
-/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
-/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
-/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
-/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
+/// Masks secrets in a request before it is recorded: every key of the gateway in any state, the credential of this
+/// request even if it is no key (a client with a real key may have connected), and anything else that looks like a key,
+/// such as `sk-…`. Covers target, header values, body and raw bytes, with escapes, and in base64 except for values that
+/// only look like keys. Credential fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at
+/// most their scheme. A secret that may be a word, such as "EMPTY", is masked only there. A secret becomes `sk-***`, or
+/// `***` if it does not begin with `sk-`. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
+/// Masks keys in a text derived from the request: a decision's detail, a finding, a log line.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// Masks the gateway's keys, and what looks like one, in an answer.
+/// Masks the gateway's keys and strings that look like keys in an answer.
 void redact(SentAnswer& answer, const KeyStore& keys);
 
 }  // namespace mock_gateway::detail

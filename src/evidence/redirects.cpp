@@ -1,4 +1,4 @@
-// When a key went to another gateway behind a redirect; the text of that finding.
+// The finding about a key that followed a redirect to another gateway: when, and its text.
 
 #include <algorithm>  // find_if, remove_if
 #include <cstddef>
@@ -24,13 +24,13 @@ struct Journals {
   std::vector<std::weak_ptr<const JournalState>> all;
 };
 
-/// Never destroyed: a gateway of static storage may be destroyed later than this would be.
+/// Never destroyed, because a static gateway may be destroyed later.
 Journals& journals() {
   static Journals* const journals = new Journals;
   return *journals;
 }
 
-/// What each other gateway has recorded. Those that recorded nothing are left out.
+/// Returns the records of each other gateway; omits gateways without records.
 std::vector<Records> records_of_others(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
@@ -45,7 +45,7 @@ std::vector<Records> records_of_others(const JournalState& journal) {
   return found;
 }
 
-/// Scheme, host and port in small letters. The names of this machine are one: localhost, 127.0.0.1, [::1].
+/// Returns scheme, host and port in lower case. The names of this machine are equal: localhost, 127.0.0.1, [::1].
 std::string server_of(std::string_view url) {
   std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
   const std::size_t host = server.find("//") + 2;
@@ -54,7 +54,7 @@ std::string server_of(std::string_view url) {
   return server;
 }
 
-/// Path and query of an absolute URL.
+/// Returns path and query of an absolute URL.
 std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
   if (path == std::string_view::npos) return "/";
@@ -62,19 +62,19 @@ std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request is the redirected one, come again with the same credential.
+/// Whether the request follows this redirect with the same credential.
 bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
   if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
     return true;
-  // Fetch standard, 4.4: these make a GET of a POST.
+  // Fetch standard, 4.4: other redirects turn POST into GET.
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-/// The first request among `there` that is `redirected`, come again.
+/// Returns the first request in `there` that follows the redirect of `redirected`.
 const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;

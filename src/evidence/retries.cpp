@@ -1,4 +1,4 @@
-// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
+// Retries: which requests count as one and may differ how; when one is too early or useless; tolerances; texts of these
 // findings.
 
 #include "review_parts.hpp"
@@ -23,20 +23,20 @@ using RealTime = Seen::RealTime;
 using Group = std::vector<const Seen*>;
 using text::seconds;
 
-/// How much earlier than told a client may come back.
+/// How much earlier than asked a client may retry.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests that follow each other faster may come from calls made in parallel.
+/// Requests closer together may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How long after a final error a new call that asks the same looks like another try.
+/// How soon after a final error an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
-/// The same after the quota of a day was used up, and after the client gave a request up.
+/// The same after an exhausted daily quota, and after the client gave up a request.
 inline constexpr Duration a_while = std::chrono::minutes{1};
-/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
+/// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Which requests ask the same -------------------------------------------------------------------------------------
+// --- Equal requests ------------------------------------------------------------------------------------------------
 
-/// A JSON object without its labels and its white space. Any other body as it is.
+/// Returns a JSON object without its labels and white space; other bodies unchanged.
 std::string without_labels(const std::string& text) {
   Json body = read_json_if_valid(text);
   if (!body.is_object()) return text;
@@ -44,66 +44,65 @@ std::string without_labels(const std::string& text) {
   return body.dump();
 }
 
-/// The same for a request and its retries.
+/// Returns a hash that is equal for a request and its retries.
 std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
   const std::string asked = without_labels(request.body);
   std::uint64_t value = record.leaks.credential;
-  // The lengths keep the end of one part apart from the beginning of the next.
+  // The lengths separate the parts.
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
     value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
   return value;
 }
 
-// --- Which came when -------------------------------------------------------------------------------------------------
+// --- Order and pauses ----------------------------------------------------------------------------------------------
 
-/// Whether the first was answered, and the second came afterwards.
+/// Whether the first was answered before the second arrived.
 bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
-/// answered.
+/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
+/// was not answered.
 Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
-  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
   const TimePoint began = first.first_byte.value_or(first.record->received);
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
-/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
-/// manual clock gives the same message each time.
+/// Returns the waiting time for messages: the judged time. If the other clock is longer by at most 1 % of the time
+/// asked for, returns the time on the gateway's clock, so that messages on a manual clock are reproducible.
 Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to ask the very same in several calls at once.
+/// Whether the client seems to send the same request in parallel calls.
 bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
     if (!comes_after(first, second)) return true;
-    // A call that succeeded is over: the next one has come from beside it.
+    // A successful call is over, so the next one is from a parallel call.
     if (first.record->status < 400 && pause_between(first, second) < burst) return true;
   }
   return false;
 }
 
-/// Until when another request would have been under way together with this one.
+/// Returns the time until which another request counts as simultaneous.
 RealTime under_way_until(const Seen& seen) {
   const bool is_pending = seen.outcome == Outcome::Kind::pending;
   if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
   if (is_pending) return RealTime::max();
-  // The gateway notes the end of a stream after the client has read it, and may have asked again.
+  // The gateway notices the end of a stream later than the client, which may already have sent a new request.
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
-/// comes while an earlier one is under way, or within a burst.
+/// Returns for each request whether two were simultaneous in its run. A run continues with a request that arrives
+/// during an earlier one, or within a burst.
 std::vector<bool> in_company(const Group& same) {
-  std::vector<bool> together;  // of each run
+  std::vector<bool> together;  // for each run
   std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
   for (const Seen* const seen : same) {
@@ -119,7 +118,7 @@ std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- What was wrong --------------------------------------------------------------------------------------------------
+// --- Mistakes ------------------------------------------------------------------------------------------------------
 
 bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -127,44 +126,44 @@ bool is_final(const ExchangeRecord& record) {
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
 
-/// Whether the quota of a day is used up, and nothing says when to come back.
+/// Whether the daily quota is exhausted and no time to retry is given.
 bool is_over_for_the_day(const RetryAdvice& advice) {
   return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
 }
 
-/// Whether it failed, and its client has read that.
+/// Whether it failed and its client has read the failure.
 bool was_refused(const Seen& seen) {
-  // What was not whole the client may not have read.
+  // The client may not have read an incomplete answer.
   return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing was changed between the two, and the second came when the first was over.
+/// Whether nothing changed in between, and the second came after the first was over.
 bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
 
-/// Whether the second may be the client's next try after the first, as far as header fields say.
+/// Whether the header fields allow the second to be the next try after the first.
 bool numbers_fit(const Seen& first, const Seen& second) {
   if (second.number) return first.number && *first.number + 1 == *second.number;
   return !first.number && first.call == second.call;
 }
 
-/// What says that the second is a new call, and no retry of the first; empty: nothing does.
+/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
 std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
 }
 
-/// How the second came before the time that the first's answer asked for.
+/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
-  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
+  std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
   std::string clocks;
-  bool by_body = false;  // which asked for the time, and no header did
+  bool by_body = false;  // whether only the body gave the time
 };
 
-/// Nothing when it came in time.
+/// Empty if it came in time.
 std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -179,7 +178,7 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
                     "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
-  // The machine's clock is the client's.
+  // The system clock is the client's clock.
   const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
   if (pause + timer_tolerance >= ahead) return std::nullopt;
   const Duration apart = retry.received - retry.machine_time;
@@ -222,7 +221,7 @@ std::string soon_after_error(const Seen& first, const Seen& second, Duration ask
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Whether a quota of a day was used up, and the day cannot have changed since.
+/// Whether a daily quota was exhausted and the day cannot have changed.
 bool is_same_day(const Seen& first, const Seen& second) {
   return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
 }
@@ -234,7 +233,7 @@ Finding daily_quota_retried(const Seen& first, const Seen& second) {
                      "back.");
 }
 
-/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+/// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
 std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
   const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
@@ -257,7 +256,7 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
-/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
+/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -272,20 +271,20 @@ Finding idempotency_key_changed(const Seen& first, const Seen& second) {
                                   "Send one key with all tries of a call.");
 }
 
-/// Whether the client left the first before its answer had begun, and then sent the second.
+/// Whether the client left the first before its answer began, and then sent the second.
 bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first had no answer yet when the second was there.
+/// Whether the first was unanswered when the second arrived.
 bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second is the first once more, by a client that did not wait for the first's answer.
+/// Whether the second repeats the first without waiting for its answer.
 bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -304,9 +303,9 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Requests that ask the same --------------------------------------------------------------------------------------
+// --- Groups of equal requests --------------------------------------------------------------------------------------
 
-/// Judges a group of requests that ask the same.
+/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
@@ -320,7 +319,7 @@ class SameQuestion {
   void judge() {
     for (std::size_t i = 0; i < same_.size(); ++i) {
       judge_retry_at(i);
-      // A numbered try that broke is continued by the next, although it forbids nothing.
+      // A numbered try that broke may be continued by the next.
       const Seen& seen = *same_[i];
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
@@ -344,7 +343,7 @@ class SameQuestion {
     const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
                                return same_[i]->call == second.call && may_continue(*same_[i], second);
                              });
-    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    // Any of several calls may be the one retried: the retry is wrong only if it is wrong after each.
     std::optional<std::size_t> continued;
     std::optional<Finding> wrong;
     for (const std::size_t i : open_) {
@@ -366,7 +365,7 @@ class SameQuestion {
   void judge_lone_at(std::size_t at) {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
-    // What a retry continues later was still under way, and what it has continued before is over.
+    // A call that a retry continues later was still under way; one that was continued before is over.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
@@ -375,7 +374,7 @@ class SameQuestion {
 
   void judge_resent_at(std::size_t at) {
     const Seen& second = *same_[at];
-    // Without numbers only what came right before can be told to be the same call.
+    // Without numbers only the previous request can be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
       if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
@@ -389,8 +388,8 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
-  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<std::size_t> open_;                      // failed and not continued by a retry
+  std::vector<std::optional<std::size_t>> continues_;  // the failed request that this one retries
   std::vector<bool> is_continued_;
 };
 

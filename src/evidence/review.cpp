@@ -1,4 +1,4 @@
-// `review()`: when a finding is found, its text; what it waits for; how it prints.
+// `review()`: when each finding occurs, its text; which exchanges it waits for; how it prints.
 
 #include "review.hpp"
 
@@ -32,11 +32,11 @@ namespace review {
 
 using RealTime = Seen::RealTime;
 
-/// What a client has to close a stream after its end.
+/// The time for a client to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
-/// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
+/// Returns the products in a User-Agent without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
 void review_alone(const Seen& seen, std::vector<Finding>& findings);
@@ -45,7 +45,7 @@ void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings
 std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
   double value = 0;
-  double digit_weight = 0;  // of the next digit after the point
+  double digit_weight = 0;  // of the next decimal place
   std::size_t digits = 0;
   for (const char c : text) {
     if (c == '.' && digit_weight == 0) {
@@ -63,7 +63,7 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit) {
     }
   }
   if (digits == 0) return std::nullopt;
-  constexpr double most = 3e18;  // nanoseconds; some 95 years
+  constexpr double most = 3e18;  // in nanoseconds; about 95 years
   const double count = std::min(value * static_cast<double>(unit.count()), most);
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
@@ -108,10 +108,10 @@ std::set<std::string> products(std::string_view user_agent) {
   for (std::string_view rest = all; !rest.empty();) {
     std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    // The asynchronous client of an SDK beside the synchronous one is no other service.
+    // The asynchronous client of an SDK is not a different service.
     if (word.substr(0, 5) == "async") word.remove_prefix(5);
     if (is_version(word)) continue;
-    // Nor is a new version.
+    // Nor is another version.
     for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
       if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
     if (!word.empty()) names.emplace(word);
@@ -188,7 +188,7 @@ void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings
     key.name = request.key_description.empty() ? request.key_id : request.key_description;
     std::set<std::string> names = products(*agent);
     if (names.empty()) continue;
-    // One in common is enough: parts of an SDK put different names before it.
+    // One common product is enough: parts of an SDK add different names.
     const auto same = std::find_if(key.users.begin(), key.users.end(), [&names](const User& user) {
       return std::any_of(names.begin(), names.end(), [&](const auto& name) { return user.products.count(name) > 0; });
     });
@@ -241,7 +241,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
   if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
   const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
   if (record.status == 429 && !has_time) note_body(advice, body);
-  // When fields of one name differ, clients differ in which they read.
+  // Clients differ in which of several different fields they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
@@ -260,7 +260,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
 
 namespace review {
 
-/// Leaves out those that are switched off, and puts the others in order.
+/// Removes switched-off findings and sorts the others.
 void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -295,7 +295,7 @@ std::vector<Finding> harmless_findings(const JournalState& journal, const std::v
                                        std::uint64_t since) {
   const std::vector<Seen> all = review::look(journal, {});
   std::vector<Finding> findings;
-  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
+  // These findings need a failure. Skip the slow comparison of requests without one.
   if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
     review_retries(all, findings);
   review::arrange(findings, switched_off);

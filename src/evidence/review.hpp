@@ -17,98 +17,96 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// notes and `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter
-/// prints that one at the end of a test that has failed, unless the review was printed. Prints itself, a finding a
-/// line: CHECK(gateway.review()).
+/// The client's mistakes that the recorded exchanges prove. True if all findings are notes or `asked_again_early`. The
+/// latter also occurs in tests that expect an error and then ask again; an adapter prints it at the end of a failed
+/// test, unless the review was printed. Prints one finding per line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
-/// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
-/// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
-/// | retry_delay_in_body_ignored   | warning  | tried again before the time in the body of a 429 without such a one |
-/// | daily_quota_retried           | warning  | tried again within a minute after a 429 that names a day's quota    |
-/// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
-/// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
-/// | resent_after_own_timeout      | warning  | sent again what was not answered yet, without an Idempotency-Key    |
+/// | request_refused               | error    | the gateway itself answered 400, 404 for a path, 405, 413 or 415    |
+/// | retry_after_ignored           | error    | retried before the time in retry-after-ms or Retry-After            |
+/// | retried_final_error           | error    | retried after 400, 401, 403, or insufficient_quota (402, 429)       |
+/// | retry_delay_in_body_ignored   | warning  | retried before the time in the body of a 429 without such a header  |
+/// | daily_quota_retried           | warning  | retried within a minute after a 429 that names a daily quota        |
+/// | asked_again_early             | warning  | a new call before such a time, or within 1 s of a final error       |
+/// | idempotency_key_changed       | warning  | a numbered retry with a different Idempotency-Key                   |
+/// | resent_after_own_timeout      | warning  | resent an unanswered request without an Idempotency-Key             |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
-/// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
-/// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
-/// | stream_abandoned              | error    | took nothing for the write timeout without closing                  |
-/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
+/// | tool_result_unknown_id        | error    | a tool message for a call that is in no earlier message             |
+/// | stream_left_open              | error    | not closed 0.5 s after `[DONE]` while the gateway waited            |
+/// | stream_abandoned              | error    | read nothing during the write timeout and did not close             |
+/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, so it had to wait   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
-/// | key_sent_to_other_origin      | error    | followed a redirect to another gateway of the process with the key  |
-/// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
-/// | key_shared                    | warning  | one key from User-Agents that share no product                      |
-/// | unlisted_model                | note     | a model that nobody listed, where any is served                     |
-/// | beyond_documentation          | note     | what OpenAI documents alone, where the acceptance takes it          |
-/// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
+/// | key_sent_to_other_origin      | error    | a redirect took the key to another gateway of the process           |
+/// | browser_request               | error    | an Origin header: sent by a browser, which should not have a key    |
+/// | key_shared                    | warning  | one key from User-Agents without a common product                   |
+/// | unlisted_model                | note     | a model that is not listed, if any model is served                  |
+/// | beyond_documentation          | note     | documented only by OpenAI and accepted here                         |
+/// | unknown_field                 | warning  | an undocumented field; in the openai profile, also by OpenAI        |
 /// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
-/// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
-/// | temperature_and_top_p         | warning  | both temperature and top_p, where one is to be used                 |
-/// | stream_options_without_stream | warning  | stream_options without stream, which have no effect                 |
-/// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
+/// | temperature_out_of_range      | warning  | a temperature outside 0 to 2                                        |
+/// | temperature_and_top_p         | warning  | both temperature and top_p; only one should be set                  |
+/// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
+/// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
-/// A request is taken for the retry of an earlier one when all of this holds:
-/// - Key, method, target and body are the same. Of a body that is a JSON object, the members `user`, `metadata`,
-///   `safety_identifier` and `prompt_cache_key` may differ; the others are compared byte by byte, in their order.
-///   Header fields may differ.
-/// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
-///   continued it.
-/// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers them, and
-///   this number is the next.
-/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
-/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
-/// have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+/// A request counts as the retry of an earlier one if all of this holds:
+/// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
+/// and
+///     `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
+/// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
+///     has retried it.
+/// - No key, limit, stub, state machine or forced failure was changed in between.
+/// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
+///     them and this is the next number.
+/// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
+/// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
+/// request within 100 ms of a failure counts as another call.
 ///
-/// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
-/// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
-/// is `asked_again_early` where it says that it is a new call, by a number of 0 or an Idempotency-Key of its own, and
-/// the same finding as a retry where nothing says so. It is not alone where an equal request was under way together
-/// with it, or with one of those that follow each other within 100 ms, or where a numbered retry continues the earlier
-/// one later.
+/// A request directly after an equal one is also judged if it is alone and not its retry by number or key: if it comes
+/// before the time in Retry-After, or within 1 s of a final error. If it is marked as a new call, by the number 0 or
+/// its own Idempotency-Key, the finding is `asked_again_early`; otherwise it is the same as for a retry. A request is
+/// not alone if two equal ones were under way at once in its series (overlapping, or less than 100 ms apart), or if a
+/// numbered retry continues the earlier one later.
 ///
-/// Two things look like a retry and are none: a test whose client numbers no tries, and that asks the same again on
-/// purpose after an error, and calls without numbers in parallel that ask the same, all fail and never come back. Let
-/// them ask something else, or leave the finding out.
+/// Two cases only look like retries: a client without numbers whose test repeats a request after an error on purpose,
+/// and equal parallel calls without numbers that all fail and are not retried. Vary such requests, or leave the finding
+/// out.
 ///
-/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
-/// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
-/// client is right once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once
-/// as much real time has passed since the answer as lay between the answer and the date. Where an answer has several
-/// fields of one name that differ, as Failure::add_header makes them, clients differ in which they read: the answer
-/// then asks for no time, and another try is allowed if any of its x-should-retry fields says `true`.
+/// Waiting time counts from the first byte of the answer, on the gateway's clock or in real time, whichever is longer;
+/// the message names it. Timers fire early, so 2 ms less are accepted. A client may retry once the gateway's clock
+/// shows the date in Retry-After, or the system clock, by which clients read dates, or once as much real time has
+/// passed as lay between the answer and the date. If an answer has several different fields of one name
+/// (Failure::add_header), clients differ in which they read: then the answer asks for no time, and a retry is allowed
+/// if any x-should-retry is `true`.
 ///
-/// What a client does after a failure of Gateway::chaos is judged as after any other. After an answer that a fault of
-/// chaos struck it is not: the client may not have read that answer.
+/// Failures of Gateway::chaos count like any other. Answers broken by a chaos fault do not, because the client may not
+/// have read them.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose findings were
-  // taken away would be true.
+  // Defined in the .cpp, to keep them out of including files. Moving copies: a review without its findings would be
+  // true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
 
-  /// Whether there is no finding that fails a review: see Finding::fails_review.
+  /// Whether no finding fails a review: see Finding::fails_review.
   explicit operator bool() const;
-  /// The findings in the order of the exchanges that they are about.
+  /// The findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  /// How many exchanges were judged.
+  /// The number of judged exchanges.
   std::size_t judged() const { return judged_; }
-  /// How many exchanges of the gateway were evicted from the journal before anybody could judge them.
+  /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
-  /// How many of the judged ones had not ended.
+  /// The number of judged exchanges that had not ended.
   std::size_t open() const { return open_; }
-  /// What chaos did to the judged ones, and how to have it again; empty where there was none.
+  /// What chaos did to the judged exchanges and how to repeat it; empty without chaos.
   std::string chaos() const;
-  /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
-  /// how many exchanges were evicted or are open, and what chaos did, if there was any.
+  /// Returns one finding per line, each with the number of its repetitions, or that the review is clean. Then the
+  /// number of evicted and open exchanges, and the effects of chaos, if any.
   std::string message() const;
-  /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
+  /// Returns this review without findings of this code. Throws GatewayError with the list of codes if it is unknown.
   Review without(const std::string& code) const;
 
  private:
@@ -125,10 +123,10 @@ class [[nodiscard]] Review {
   std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
-/// Every code that a finding can have.
+/// Returns all codes of findings.
 const std::vector<std::string>& finding_codes();
 
 }  // namespace mock_gateway

@@ -1,4 +1,4 @@
-// What the body of a 429 says of trying again: which words name a time to wait, and which the quota of a day.
+// Retry advice in the body of a 429: the words that name a delay or a daily quota.
 
 #include <algorithm>  // any_of
 #include <array>
@@ -19,7 +19,7 @@ struct Unit {
   Duration duration;
 };
 
-/// A name comes before those that it begins with.
+/// Longer names come before their prefixes.
 inline constexpr Unit units[] = {
     {"milliseconds", std::chrono::milliseconds{1}},
     {"millisecond", std::chrono::milliseconds{1}},
@@ -42,7 +42,7 @@ std::string_view without_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// The unit with which the text begins; null when it begins with none.
+/// Returns the unit at the start of the text, or null.
 const Unit* unit_at(std::string_view text) {
   for (const Unit& unit : units) {
     if (text.substr(0, unit.name.size()) != unit.name) continue;
@@ -52,7 +52,7 @@ const Unit* unit_at(std::string_view text) {
   return nullptr;
 }
 
-/// The time with which the text begins: "300ms", "1.5s", "1m2s", "20 seconds".
+/// Returns the time at the start of the text: "300ms", "1.5s", "1m2s", "20 seconds".
 std::optional<Duration> time_at(std::string_view text) {
   constexpr Duration longest = std::chrono::hours{24} * 365;
   std::optional<Duration> sum;
@@ -69,7 +69,7 @@ std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// The time that stands behind these words, whatever marks of JSON stand between.
+/// Returns the time after these words, ignoring JSON punctuation in between.
 std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());
@@ -78,7 +78,7 @@ std::optional<Duration> time_behind(std::string_view body, std::string_view word
   return std::nullopt;
 }
 
-/// Whether the word stands there by itself.
+/// Whether the body contains the word on its own.
 bool has_word(std::string_view body, std::string_view word) {
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -90,7 +90,7 @@ bool has_word(std::string_view body, std::string_view word) {
 }  // namespace told_in_body
 
 void note_body(RetryAdvice& advice, std::string_view body) {
-  constexpr std::size_t longest = std::size_t{64} << 10;  // nobody says more of a limit
+  constexpr std::size_t longest = std::size_t{64} << 10;  // real bodies name limits before this
   const std::string lower = text::lower_ascii(body.substr(0, longest));
   for (const std::string_view words : {"retrydelay", "try again in ", "retry in ", "retry after "}) {
     if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);

@@ -1,4 +1,4 @@
-// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
+// The output of `verify()` and its limits; names of kinds of problems; `called_in_order`.
 
 #include "verification.hpp"
 
@@ -34,7 +34,7 @@ std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << 
 namespace detail {
 namespace verifications {
 
-/// How many problems, and how many notes, a message shows.
+/// The maximum number of problems, and of notes, in a message.
 inline constexpr std::size_t most_shown = 20;
 
 }  // namespace verifications
@@ -101,7 +101,7 @@ namespace detail {
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;
   const StubState* previous = nullptr;
-  const secrets::Known looks_like;  // a key
+  const secrets::Known looks_like;  // to find strings that look like keys
   for (const auto& stub : stubs) {
     Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
     if (stub->recorded() == 0) {
@@ -112,7 +112,7 @@ Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) 
       found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
     if (!found.text.empty()) {
-      // The stubs may be of several gateways, whose keys nobody here knows.
+      // The stubs may belong to several gateways, whose keys are unknown here.
       for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
       problems.push_back(std::move(found));
     }

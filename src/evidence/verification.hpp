@@ -16,56 +16,54 @@
 
 namespace mock_gateway {
 
-/// Something that verify() reports as wrong.
+/// A mistake that verify() reports.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
-    /// A stub was not called as often as it expects, or one with never() was called.
+    /// A stub was not called as often as expected, or one with never() was called.
     unmet_expectation,
-    /// A stub answered a request that is not as it should be.
+    /// A stub answered a request that does not meet its should() conditions.
     invalid,
     /// A function of the test threw.
     callback_failed,
-    /// The gateway could not make an answer, although no function of the test threw.
+    /// The gateway could not create an answer, although no function of the test threw.
     answer_failed,
-    /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
+    /// A reply ended before the trigger of one of its faults, or a fault for a connection had no connection to strike.
     fault_not_reached,
-    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
+    /// A reply ended before the place of a hold, of a split, or of a chunk with extra fields.
     place_not_reached,
-    /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
-    /// real-time guard.
+    /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
     /// Stubs were not called in order.
     out_of_order,
   };
   Kind kind;
-  /// Whole lines, the last one not ended.
+  /// Complete lines; the last one has no line end.
   std::string text;
-  /// The exchanges that it is about.
+  /// The exchanges concerned.
   std::vector<std::uint64_t> exchanges{};
-  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
+  /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub that it is about; its id is 0 when it is about none.
+  /// The stub concerned; id 0 if there is none.
   StubReference stub{};
-  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
-  /// stub which was called too seldom.
+  /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
 };
 
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
-/// A stub that asks something of the client, as verify() found it.
+/// A stub with expectations, as verify() found it.
 struct VerifiedStub {
   StubReference stub;
-  /// How often it was called.
+  /// The number of its calls.
   std::size_t calls = 0;
-  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
+  /// The expected number of calls: 0 with never(), empty if not set.
   std::optional<Range> expected{};
-  /// Whether it says what requests should be.
+  /// Whether it has should() conditions.
   bool has_should = false;
-  /// Whether it was called as often as it expects, and by requests that are as they should be.
+  /// Whether it was called as often as expected, and all requests met its should() conditions.
   bool met = true;
 };
 
@@ -76,41 +74,41 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
-/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
+/// The result of verify(), true if there are no problems. Prints itself: CHECK(gateway.verify()). Once problems have
+/// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose problems were
-  // taken away would be true.
+  // Defined in the .cpp, to keep them out of including files. Moving copies: a result without its problems would be
+  // true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
 
-  /// Whether there is no problem.
+  /// Whether there are no problems.
   explicit operator bool() const;
-  /// The problems in the order in which message() has them.
+  /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
-  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
-  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
-  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
-  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
+  /// Lines about events that are no mistakes by themselves: effects of chaos; up to ten exchanges with a scripted
+  /// fault, a failure or an unusual answer (a finish_reason other than stop and tool_calls, several choices, an unusual
+  /// dialect); up to ten connections struck by a fault; stubs never called or always hidden by others, except the
+  /// catalogue's; what exchanges under way wait for, and how many others there are. An adapter prints each note once,
+  /// at the end of a failed test.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order in which they were mounted.
+  /// The stubs with expect, never or should, in the order mounted.
   const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
   std::vector<VerifiedStub> stubs() &&;
-  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
+  /// The number of exchanges evicted from the journal. Their problems are kept.
   std::size_t evicted() const { return evicted_; }
-  /// How many exchanges were still under way.
+  /// The number of exchanges still under way.
   std::size_t open() const { return open_; }
-  /// What it prints: the first 20 problems and the first 20 notes.
+  /// Returns what it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
  private:
   friend struct detail::Access;
-  /// `identities` name the problems in `reported`.
+  /// `identities` are the names of the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
@@ -124,7 +122,7 @@ class [[nodiscard]] Verification {
   std::size_t open_;
 };
 
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
 
 namespace detail {
@@ -133,8 +131,8 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
-/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+/// Verifies that each stub was called and that all calls of each came before all calls of the next, in the order of the
+/// journal, which records a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});

@@ -1,5 +1,5 @@
-// What requests may hold beyond the documentation: the switches, their defaults and names in scripts (in the header),
-// and what strict, lenient and openai are.
+// Request features beyond the documentation: switches, defaults, names in scripts (in the header); the named
+// acceptances strict, lenient and openai.
 
 #include "acceptance.hpp"
 

@@ -8,23 +8,22 @@
 
 namespace mock_gateway {
 
-/// What requests may have beyond the documentation. Each is on in a default Acceptance, and off in
-/// Acceptance::strict(), unless its comment says otherwise.
+/// Request features beyond the documentation. Each is on in a default Acceptance and off in Acceptance::strict(),
+/// unless its comment says otherwise.
 enum class Extension : unsigned char {
-  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  /// `Authorization: bearer …` in any case. If off, exactly `Bearer`.
   bearer_in_any_case,
-  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
-  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
-  /// too.
+  /// Fields that the documentation does not list, such as `frequency_penalty`: a finding, unless the profile is openai
+  /// and OpenAI documents the field. Also JSON objects that repeat a key: always a finding. If off, both get 400.
   unknown_fields,
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
-  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect and
+  /// cause a note (`beyond_documentation`) instead of a warning. Off; on in openai().
   openai_fields,
-  /// Messages of role `tool`; tool calling needs them.
+  /// Messages of role `tool`, which tool calling needs.
   tool_role,
   /// Messages of role `developer`. Off; on in openai().
   developer_role,
-  /// `content: null`, or none, in an assistant message that has tool calls.
+  /// `content: null` or no `content` in an assistant message that has tool calls.
   null_content_with_tool_calls,
   /// `content` as an array of `{"type":"text"}` parts.
   text_parts,
@@ -32,24 +31,24 @@ enum class Extension : unsigned char {
   other_parts,
   /// `tool_calls` in assistant messages.
   tool_calls_in_messages,
-  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
+  /// `stop` as a plain string: a finding, except in the openai profile, because OpenAI documents it.
   stop_as_string,
   /// `tool_choice: "required"`.
   tool_choice_required,
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to the tools it names. Off; on in
   /// openai().
   allowed_tools,
-  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  /// `response_format` of type `json_schema` without `schema`; any JSON object satisfies it. Off; on in openai().
   json_schema_without_schema,
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// Tools of type `custom`, whose input is text instead of JSON: in `tools`, in `tool_choice` and in calls within
   /// messages. Off; on in openai().
   custom_tools,
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  /// `max_completion_tokens`, a synonym of `max_tokens`. Both together get OpenAI's 400
+  /// `invalid_parameter_combination`. If off, it is an unknown field. Off; on in openai().
   max_completion_tokens,
   /// `logprobs` and `top_logprobs`.
   logprobs,
-  /// `null` for an optional field, which then counts as absent.
+  /// `null` for an optional field, treated as absent.
   null_as_absent,
   /// `stream_options` without `stream: true`; a finding.
   stream_options_without_stream,
@@ -57,15 +56,15 @@ enum class Extension : unsigned char {
   model_by_id,
   /// `Content-Type: application/json` with parameters, such as charset.
   content_type_parameters,
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  /// `application/x-www-form-urlencoded` if the body parses as JSON, as `curl -d` sends it.
   json_as_form,
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  /// Any JSON body with `model` and `messages`, without further validation. Off; on in lenient().
   anything_with_model_and_messages,
 };
 
 namespace detail {
 
-/// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
+/// One switch of an Acceptance. `as_documented` accepts only what the profile's service documents.
 enum class AcceptanceSwitch : signed char { off, on, as_documented };
 inline constexpr std::size_t extension_count =
     static_cast<std::size_t>(Extension::anything_with_model_and_messages) + 1;
@@ -73,28 +72,26 @@ struct StrictAcceptance;
 
 }  // namespace detail
 
-/// What the gateway takes beyond the documented request, with a switch for each Extension: a default value takes what
-/// common SDKs send. A request that needs what is off gets 400 (or the 401, 404 or 415 of the rule that it breaks).
-/// Where Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the
-/// others.
+/// The request features that the gateway accepts, with a switch for each Extension. The default accepts what common
+/// SDKs send. A request that needs a feature that is off gets 400 (or the 401, 404 or 415 of the rule it breaks).
+/// Unless Options::acceptance is set, the profile decides: openai() for the openai profile, the default for the others.
 class Acceptance {
  public:
   Acceptance();
-  /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, `max_completion_tokens`, and its other fields. Under a profile whose service does not
-  /// document these, the review notes what a request has of them: `beyond_documentation`.
+  /// What OpenAI accepts: the default plus role `developer`, other content parts, allowed and custom tools, JSON
+  /// schemas without a schema, `max_completion_tokens` and OpenAI's other fields. If the profile's service does not
+  /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
-  /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
-  /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
-  /// gateway's own (`enable_thinking`, `repetition_penalty`) gets 400. A switch that is set afterwards is obeyed under
-  /// every profile.
+  /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
+  /// counts: tool calls in messages and `stop` as a string are accepted, and the gateway's own fields
+  /// (`enable_thinking`, `repetition_penalty`) get 400. A switch set afterwards applies under every profile.
   static Acceptance strict();
-  /// Any body that is JSON with model and messages, from any content type.
+  /// Any JSON body with model and messages, of any content type.
   static Acceptance lenient();
 
-  /// The same with that switch on, or off.
+  /// Returns a copy with this extension on or off.
   [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
-  /// Whether that switch is on.
+  /// Whether this extension is on.
   bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
@@ -106,10 +103,10 @@ class Acceptance {
 
 namespace detail {
 
-/// The narrowest Acceptance that has an extension; the later ones have it too.
+/// The narrowest named acceptance that has an extension on. The wider ones have it too.
 enum class TakenBy : unsigned char { usual, openai, lenient };
 
-/// An extension. Its switch in scripts comes from its row too.
+/// An extension and its switch in scripts.
 struct ExtensionRow {
   Extension extension;
   /// Its key in scripts.
@@ -164,16 +161,15 @@ inline constexpr ExtensionRow extensions[] = {
      "any JSON with model and messages"},
 };
 
-/// What Acceptance::strict() leaves to the profile.
+/// The part of Acceptance::strict() that depends on the profile.
 struct StrictAcceptance {
-  /// The same under a profile whose service documents what `documented` takes.
+  /// Returns the acceptance under a profile whose service documents what `documented` accepts.
   static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
-  /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
-  /// documents, and no others.
+  /// Whether a request may use exactly the fields that the gateway's documentation and the profile's service list.
   static bool takes_documented_fields(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::unknown_fields);
   }
-  /// Whether null is absence for the fields for which the service documents it.
+  /// Whether null counts as absent for the fields whose null the service documents.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::null_as_absent);
   }

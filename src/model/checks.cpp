@@ -1,4 +1,4 @@
-// `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
+// Shared checks that throw `GatewayError`: header names and values, UTF-8, counts from 1.
 
 #include "checks.hpp"
 

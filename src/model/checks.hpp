@@ -6,17 +6,17 @@
 
 #include "../core/version.hpp"
 
-// What the author of a test gives must be of use. What is not is a GatewayError.
+// Checks of values that the author of a test passes.
 
 namespace mock_gateway::detail {
 
-/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+/// Throws GatewayError for a header field that RFC 9110, 5.5 forbids.
 void require_header_field(const std::string& name, const std::string& value);
-/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+/// Returns the value. Throws GatewayError if it is not UTF-8, because JSON could not carry it; `what` names the value.
 std::string require_utf8(std::string value, std::string_view what);
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+/// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-/// Throws GatewayError: a value of that type was moved from, and is used.
+/// Throws GatewayError about the use of a moved-from value of this type.
 [[noreturn]] void refuse_moved_from(const char* type);
 
 }  // namespace mock_gateway::detail

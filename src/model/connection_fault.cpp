@@ -1,4 +1,4 @@
-// Faults of connections: kinds, when each strikes, names; the bytes of garbage (in the header) and of early hints.
+// Faults of connections: kinds, when each occurs, names; default garbage bytes (in the header) and early hints.
 
 #include "connection_fault.hpp"
 

@@ -18,8 +18,8 @@ struct Access;
 
 }  // namespace detail
 
-/// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
-/// wrong within a reply is a Fault of that reply.
+/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
+/// a Fault of that reply.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -34,11 +34,11 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When a connection is struck.
+  /// When the fault occurs.
   enum class Moment {
-    /// It has just been accepted.
+    /// The connection has just been accepted.
     accepted,
-    /// It has served a request, and the first byte of the next one has arrived.
+    /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
     /// The first byte of any request has arrived.
     request,
@@ -49,13 +49,13 @@ class ConnectionFault {
   /// "reset on accept".
   std::string to_string() const;
 
-  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
+  /// The bytes to send: the garbage, or the whole interim response. Empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
+  /// How many bytes of a slow body the gateway reads after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
-  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  /// The pause on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that is sent before the body has come; empty for the kinds that send none.
+  /// The failure sent before the body has arrived; empty for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -70,37 +70,36 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
-/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
-/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
+/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
+/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
-/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
+/// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
-/// empty, or GatewayError.
+/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
+/// Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
-/// every keep-alive. The request is thrown away unread, and is no exchange.
+/// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
+/// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
+/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
-/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+/// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
-/// head can hold.
+/// Sends `103 Early Hints` with these header fields before the reply (RFC 8297).
 ConnectionFault early_hints(const wire::Headers& headers);
 /// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
-/// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
-/// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
-/// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
+/// Reads `bytes` of the request's body at a time, each after `gap` on the gateway's clock, with the smallest receive
+/// buffer the system allows. This slows the sender of a large body; the sender of a small one waits for its reply. Once
+/// the client closes its side, the gateway reads the rest at once. Both arguments are positive.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
-/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
-/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: for
+/// example 413, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). Discards the rest of the body.
 ConnectionFault reply_before_body(const Failure& failure);
-/// Answers as early, then reads the body to its end, throws it away and keeps the connection for the next request
-/// (RFC 9112, 9.3). It closes after all where the body is longer than Options::max_body, and where the client said
-/// `Expect: 100-continue`: whether such a client still sends its body cannot be known (RFC 9110, 10.1.1).
+/// Answers as early, then reads and discards the whole body and keeps the connection for the next request (RFC 9112,
+/// 9.3). Closes the connection if the body is longer than Options::max_body or the client sent `Expect: 100-continue`:
+/// the gateway cannot know whether such a client still sends its body (RFC 9110, 10.1.1).
 ConnectionFault reply_then_read_body(const Failure& failure);
 
 }  // namespace mock_gateway

@@ -1,5 +1,5 @@
-// What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
-// what one does stands in `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
+// Descriptions of the settings of an SSE dialect: name, member, texts. Values: `src/model/sse_dialect.cpp`; effect:
+// `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace mock_gateway::detail {
 
-/// The member of a dialect that a setting is, one of these.
+/// The member of a dialect that holds a setting; exactly one is set.
 struct DialectMember {
   constexpr DialectMember(bool SseDialect::*member) : flag(member) {}
   constexpr DialectMember(std::string SseDialect::*member) : text(member) {}
@@ -24,18 +24,18 @@ struct DialectMember {
   std::optional<Duration> SseDialect::*optional_duration = nullptr;
 };
 
-/// A setting of a dialect. Equality, what reports say, and its key in scripts come from its row.
+/// A setting of a dialect, for comparison, reports and scripts.
 struct DialectRow {
   /// Its setter, and its key in scripts.
   const char* name;
   DialectMember member;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
-  /// What reports say of a stream that has not the default. Empty: nothing.
+  /// What reports say of a stream with a non-default value. Empty: nothing.
   const char* unusual = "";
-  /// Whether only the end of a stream shows it.
+  /// Whether the setting only affects the end of a stream.
   bool at_end = false;
-  /// Whether it is "\n", "\r\n" or "\r".
+  /// Whether the value is "\n", "\r\n" or "\r".
   bool is_line_end = false;
 
   static const DialectRow rows[];

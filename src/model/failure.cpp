@@ -1,4 +1,4 @@
-// Ready-made failures (status, code, message, type); Retry-After and its kin; error headers and bodies by hand.
+// Ready-made failures (status, code, message, type); Retry-After and related headers; custom error headers and bodies.
 
 #include "failure.hpp"
 
@@ -15,7 +15,7 @@ namespace mock_gateway {
 namespace detail {
 namespace failures {
 
-/// Throws GatewayError for a negative duration; `instead` sends one.
+/// Throws GatewayError for a negative duration; `instead` tells how to send one.
 void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
@@ -120,7 +120,7 @@ Failure Failure::json_body(const Json& body) const {
 wire::Headers Failure::headers(TimePoint now) const {
   wire::Headers headers = headers_;
   if (retry_after_date_) {
-    // Saturated, because "in a thousand years" must not wrap around.
+    // Saturate: a date in a thousand years must not overflow.
     const Duration since_epoch = now.time_since_epoch();
     TimePoint moment = since_epoch > Duration::max() - *retry_after_date_ ? TimePoint::max() : now + *retry_after_date_;
     const Duration fraction = moment - std::chrono::floor<std::chrono::seconds>(moment);

@@ -1,4 +1,4 @@
-// Triggers and effects of faults: the table of what each is called, takes and needs, and their functions.
+// Triggers and effects of faults: the tables of their names, arguments and restrictions; the functions that make them.
 
 #include "fault.hpp"
 
@@ -93,7 +93,7 @@ const EffectRow& row_of(Effect::Kind kind) { return effects[static_cast<std::siz
 const TriggerRow& row_of(const Trigger& trigger) { return row_of(trigger.kind()); }
 const EffectRow& row_of(const Effect& effect) { return row_of(effect.kind()); }
 
-/// What stands for %n, %b, %d and %w in the words of a row.
+/// The values of %n, %b, %d and %w in the texts of a row.
 struct Values {
   std::size_t number = 0;
   std::size_t byte = 0;
@@ -103,7 +103,7 @@ struct Values {
 
 std::string in_words(std::string_view text, const Values& values) {
   std::string words;
-  bool one = false;  // the number before
+  bool one = false;  // whether the previous number is 1
   const auto add_number = [&](std::size_t number) {
     words += std::to_string(number);
     one = number == 1;
@@ -147,7 +147,7 @@ Trigger trigger(Trigger::Kind kind, std::size_t count, std::size_t byte) {
   return Access::make<Trigger>(kind, count, byte);
 }
 
-/// Throws GatewayError: the effect needs another argument of that kind.
+/// Throws GatewayError: the effect needs a different argument of this kind.
 [[noreturn]] void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
   std::string message = std::string(row_of(kind).name) + " needs " + needed;
   for (const EffectForm& form : forms)

@@ -18,12 +18,13 @@ struct Access;
 
 }  // namespace detail
 
-/// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
-/// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
-/// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
+/// A point in a reply. Events are counted from 1, including the role event; comments and pings are not events. Tokens
+/// are content deltas (text, reasoning, refusal, tool arguments), counted from 1 over the whole reply, even if a
+/// Chunking makes a delta more or less than a token. Faults that skip or repeat events do not change the count.
 ///
-/// A reply that is not streamed leaves in one piece: it has a head, bytes and an end, and no events or tokens. The same
-/// stub may answer both, so a point that either can reach is accepted; verify() reports a reply that did not reach it.
+/// A reply that is not streamed is sent in one piece: it has a head, bytes and an end, but no events or tokens. One
+/// stub may answer both kinds, so a trigger that fits either kind is accepted. verify() reports a reply that did not
+/// reach its trigger.
 class Trigger {
  public:
   enum class Kind {
@@ -39,7 +40,7 @@ class Trigger {
   };
 
   Kind kind() const { return kind_; }
-  /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
+  /// The number of events, tokens or bytes, or the event's number; 0 for kinds without a number.
   std::size_t count() const { return count_; }
   /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
@@ -57,33 +58,31 @@ class Trigger {
 
 /// Before the status line.
 Trigger before_headers();
-/// The head is sent, the body not begun.
+/// After the head is sent, before the body.
 Trigger after_headers();
-/// After the event of that number. `count` is at least 1, or GatewayError.
+/// After the event with this number, at least 1.
 Trigger after_events(std::size_t count);
-/// After the token of that number. `count` is at least 1, or GatewayError.
+/// After the token with this number, at least 1.
 Trigger after_tokens(std::size_t count);
-/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off.
-/// Comments, pings and a byte order mark count. An event that this cuts leaves in two HTTP chunks: one up to the cut,
-/// one from it on. `count` is at least 1, or GatewayError.
+/// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
+/// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`, which begins with `data: ` or the field that its dialect puts before
-/// it. The event is cut as by after_bytes. Both are at least 1, or GatewayError. A reply never comes to it when the
-/// event has no more bytes than that.
+/// After the first `byte` bytes of event `event`; both are at least 1. The event begins with `data: ` or with the field
+/// that its dialect puts before it. The event is cut as by after_bytes(). Never reached if the event has no more than
+/// `byte` bytes.
 Trigger inside_event(std::size_t event, std::size_t byte);
-/// After the first byte of the first character of event `event` that has several (UTF-8). The event is cut as by
-/// after_bytes. `event` is at least 1, or GatewayError. A reply never comes to it when the event has no such character.
+/// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
+/// after_bytes(). Never reached if the event has no such character.
 Trigger inside_character(std::size_t event);
-/// After every event but `[DONE]`.
+/// After every event except `[DONE]`.
 Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. Everything before it has arrived: the client's kernel has it before a FIN
-/// or RST follows.
+/// What happens at a trigger. The client's kernel has received everything before the trigger when a FIN or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
+  // Defined in the .cpp, to keep them out of including files. Moving copies, so that the moved-from value stays valid.
   Effect(const Effect& other);
   Effect& operator=(const Effect& other);
   ~Effect();
@@ -102,16 +101,16 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. When it is empty, the stall lasts until the gate opens; without a gate, until the client
-  /// leaves, the gateway stops or Options::stall_guard has passed.
+  /// The duration of a stall. If empty, the stall lasts until the gate opens; without a gate, until the client leaves,
+  /// the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
-  /// The bytes of garbage, or the data of an error event without a failure.
+  /// The bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
-  /// The failure whose body an error event has.
+  /// The failure of an error event.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// By how many bytes a Content-Length is wrong; 0 for the other kinds.
+  /// The error of a wrong Content-Length in bytes; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
   /// "reset the connection".
   std::string to_string() const;
@@ -133,44 +132,43 @@ class Effect {
   std::int64_t difference_ = 0;
 };
 
-/// Ends the connection with FIN, the reply unfinished. A stream ends between two HTTP chunks, without the terminating
-/// one.
+/// Closes the connection with FIN in the middle of the reply. A stream ends between two HTTP chunks, without the
+/// terminating chunk.
 Effect close_connection();
-/// Ends the connection with RST.
+/// Closes the connection with RST.
 Effect reset_connection();
-/// Ends the gateway's side with FIN, the reply unfinished, and keeps the connection until the client closes its side
-/// (Exchange::departure says so), the gateway stops or Options::stall_guard has passed.
+/// Sends FIN in the middle of the reply, then keeps the connection until the client closes its side
+/// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Ends the connection with FIN short of what HTTP announced: a plain reply short of its Content-Length, a stream
-/// inside an event short of its HTTP chunk, whose size is that of the whole event. Between two events it is
-/// close_connection(). Not before the headers.
+/// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
+/// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
+/// events it acts as close_connection(). Not allowed before the headers.
 Effect truncate();
-/// Writes these bytes in place of what would follow, not framed as part of the body, then ends the connection with FIN.
-/// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
+/// Writes these bytes in place of the rest, outside the body's framing, then closes the connection with FIN. After the
+/// headers of a stream, they are where the client expects the size of an HTTP chunk. Not empty.
 Effect garbage(std::string bytes);
-/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on during any stall, except inside an event.
+/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. During any stall
+/// the dialect's pings continue, except inside an event.
 Effect stall();
-/// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
-/// once. `duration` is positive, or GatewayError.
+/// Sends nothing for `duration` on the gateway's clock, then continues. Tokens that became due meanwhile are sent at
+/// once. `duration` is positive.
 Effect stall(Duration duration);
-/// Sends nothing until the gate lets the exchange pass, then goes on.
+/// Sends nothing until the gate lets the exchange pass, then continues.
 Effect stall(Gate gate);
-/// Sends an event with this data in place of what would follow, then `[DONE]` where the dialect has it, and terminates
-/// the body, as vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
+/// Sends an event with this data in place of the rest, then `[DONE]` if the dialect has it, and terminates the body, as
+/// vLLM does when it fails during a stream. The connection stays open. Only between events of a stream.
 Effect error_event(const Json& data);
-/// The same with the error body of a failure, as the profile writes it.
+/// The same with the error body of a failure, in the shape of the profile.
 Effect error_event(const Failure& failure);
-/// Leaves out the event that would come next, `[DONE]` included; a plain reply has none.
+/// Skips the next event, even `[DONE]`. A plain reply has no events.
 Effect skip_event();
-/// Sends the event that would come next twice.
+/// Sends the next event twice.
 Effect duplicate_event();
-/// Announces a Content-Length that is wrong by `difference` bytes, and never less than 0; the body and the connection
-/// stay as they are. For plain replies without a scripted Content-Length, with before_headers(). Not 0, or
-/// GatewayError.
+/// Announces a Content-Length that is wrong by `difference` bytes, but at least 0. The body and the connection do not
+/// change. Only at before_headers() of plain replies without a scripted Content-Length. Not 0.
 Effect wrong_content_length(std::int64_t difference);
 
-/// What breaks a reply, and where; see Reply::fault.
+/// An effect and the trigger at which it breaks a reply; see Reply::fault.
 struct Fault {
   Trigger trigger;
   Effect effect;

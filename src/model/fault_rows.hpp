@@ -1,5 +1,5 @@
-// What the library knows of each trigger and each effect by its name. The rows stand in `src/model/fault.cpp`; what one
-// does stands in `src/delivery/delivery.cpp`.
+// Descriptions of triggers and effects of faults: names, arguments, texts. Values: `src/model/fault.cpp`; execution:
+// `src/delivery/faults_and_waits.cpp`.
 
 #pragma once
 
@@ -13,34 +13,34 @@
 
 namespace mock_gateway::detail {
 
-/// What a trigger takes.
+/// The argument of a trigger.
 enum class TriggerArgument {
   none,
-  /// How many, or which, from 1 on.
+  /// A count or a number, at least 1.
   count,
-  /// The number of an event, and how many of its bytes; both from 1 on.
+  /// The number of an event and a count of its bytes, both at least 1.
   event_and_byte,
 };
 
-/// Which replies have such a point.
+/// The replies that can reach a trigger.
 enum class TriggerReach { any_reply, streams };
 
-/// A trigger. Checks, texts, and the keys of scripts with their schema come from its row.
+/// A trigger, for checks, texts, and script keys with their schema.
 struct TriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function, and its key in scripts.
   const char* name;
   TriggerArgument argument;
-  /// What its number counts, as an error says: "events". Empty when it takes none.
+  /// What its number counts, for errors: "events". Empty without a number.
   const char* counted;
   TriggerReach reach;
-  /// The words of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the number before it is 1.
+  /// The text of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the preceding number is 1.
   const char* text;
-  /// Where in the reply it was met, as waits and notes say: "after token %n". Empty: the same words.
+  /// The place in the reply, for waits and notes: "after token %n". Empty: the same as `text`.
   const char* place;
-  /// Why no event can be left out, repeated or inserted there. Empty: one can.
+  /// Why no event can be skipped, repeated or inserted there. Empty: it is possible.
   const char* no_event;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
 };
 
@@ -55,28 +55,28 @@ enum class EffectPlace {
   next_event,
 };
 
-/// What else is to be known of an effect; several are added up.
+/// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
-  /// Scripts have its name alone, unless it has this.
+  /// Scripts use the bare name of an effect without this trait.
   static constexpr unsigned needs_argument = 1;
   /// It can last until the client leaves.
   static constexpr unsigned waits = 2;
-  /// An event of the reply may be missing in a stream that ends well.
+  /// An event may be missing from a stream that ends normally.
   static constexpr unsigned omits_event = 4;
 };
 
-/// An effect. Checks, texts, and its name in scripts come from its row.
+/// An effect, for checks, texts and scripts.
 struct EffectRow {
   Effect::Kind kind;
-  /// Its function, and its name in scripts.
+  /// The name of its function, and its name in scripts.
   const char* name;
   EffectPlace place;
   unsigned traits;
-  /// The words of Effect::to_string: %n is the number of its bytes, %d its difference, %w what ends its wait, (s) an s
-  /// unless the number before it is 1.
+  /// The text of Effect::to_string: %n is the number of its bytes, %d its difference, %w the end of its wait, (s) an s
+  /// unless the preceding number is 1.
   const char* text;
-  /// What happened to the exchange, as notes say, in front of the place: "was truncated".
+  /// What happened to the exchange, for notes, before the place: "was truncated".
   const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }
@@ -87,23 +87,23 @@ enum class EffectArgument {
   /// A positive duration.
   duration,
   gate,
-  /// Bytes, at least one; `base64` is how scripts have those that are no text.
+  /// At least one byte. `base64` is the form in scripts for bytes that are not text.
   bytes,
   base64,
   json,
   failure,
-  /// A number that is not 0.
+  /// Not 0.
   difference,
 };
 
-/// An effect with an argument. Scripts have one as an object with this key.
+/// An effect with an argument. In scripts it is an object with this key.
 struct EffectForm {
   Effect::Kind kind;
   const char* key;
   EffectArgument argument;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
-  /// What an error says behind the argument that is needed: what there is without it.
+  /// The end of the error about a wrong argument: the alternative without one.
   const char* instead = "";
 };
 
@@ -111,14 +111,14 @@ namespace faults {
 
 Rows<TriggerRow> trigger_rows();
 Rows<EffectRow> effect_rows();
-/// In the order in which scripts' tables have them.
+/// In the order of the documented table of script keys.
 Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
 
-/// A trigger. Throws GatewayError for a number of 0 where it takes one.
+/// Returns a trigger. Throws GatewayError if its number is 0.
 Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
-// An effect with an argument of that kind. Each throws GatewayError for one that the kind excludes.
+// Each returns an effect with this argument. Throws GatewayError if the kind does not allow the value.
 Effect effect(Effect::Kind kind);
 Effect effect(Effect::Kind kind, Duration duration);
 Effect effect(Effect::Kind kind, Gate gate);
@@ -127,9 +127,9 @@ Effect effect(Effect::Kind kind, const Json& data);
 Effect effect(Effect::Kind kind, const Failure& failure);
 Effect effect(Effect::Kind kind, std::int64_t difference);
 
-/// Where in the reply a trigger was met, as waits and notes say: "after token 2".
+/// The place in the reply, for waits and notes: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What happened to the exchange, as notes say: "broke off after token 2".
+/// What happened to the exchange, for notes: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults

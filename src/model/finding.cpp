@@ -1,4 +1,4 @@
-// What a finding holds and prints; severities; whether one fails a review.
+// What a finding holds and prints; severities; whether a finding fails a review.
 
 #include "finding.hpp"
 

@@ -9,31 +9,31 @@
 
 namespace mock_gateway {
 
-/// How much a finding weighs.
+/// The weight of a finding.
 enum class Severity {
-  /// The gateway serves it, and its documentation does not have it. It makes no Review false and fails no test.
+  /// The gateway accepts it, but its documentation does not list it. A note fails neither a Review nor a test.
   note,
-  /// It works here, but may not elsewhere, or not for long.
+  /// It works here, but may fail with other services or later.
   warning,
-  /// It breaks what the documentation or the protocol asks of a client.
+  /// It violates the documentation or the protocol.
   error,
 };
 
 std::string to_string(Severity severity);
 std::ostream& operator<<(std::ostream& out, Severity severity);
 
-/// Something that a client did and that its author had better change.
+/// A mistake of a client that its author should fix.
 struct Finding {
-  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
+  /// `unknown_field`, `retry_after_ignored`, …; docs/verify-and-review.md lists all codes.
   std::string code;
-  /// One or two sentences that name the place and say what to change.
+  /// One or two sentences that name the place and the fix.
   std::string message;
-  /// Each code has its own.
+  /// Fixed for each code.
   Severity severity = Severity::warning;
-  /// The ids of the exchanges that prove it, the one that it is about last.
+  /// The ids of the exchanges that prove it; the one it is about is last.
   std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
-  /// only if the test did not mean it: `asked_again_early`.
+  /// Whether it makes a Review false and fails the test of a test helper. False for `asked_again_early`, where the
+  /// client may do what the test intends.
   bool fails_review = true;
 };
 
@@ -42,7 +42,7 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
 
-/// What a finding prints.
+/// The text that a finding prints.
 std::string text_of(const Finding& finding);
 
 }  // namespace detail

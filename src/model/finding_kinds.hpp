@@ -1,4 +1,4 @@
-// The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
+// The finding codes with their severities. Detection: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
 // `request/chat_reader.cpp`.
 
 #pragma once
@@ -14,7 +14,7 @@
 namespace mock_gateway::detail {
 namespace finding_kinds {
 
-/// What findings of one code have in common. review.hpp says what each means.
+/// The common properties of findings with one code. review.hpp explains each code.
 struct Kind {
   const char* code;
   Severity severity;
@@ -52,7 +52,7 @@ inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::w
 inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
 inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 
-/// In the order in which they are documented.
+/// In the order of the documentation.
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,

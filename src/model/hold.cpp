@@ -1,4 +1,4 @@
-// Places at which a gate holds a reply.
+// The places at which a gate holds a reply.
 
 #include "hold.hpp"
 

@@ -13,7 +13,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A place before an event or a token, where a gate can hold a reply.
+/// A place before an event or token at which a gate can hold a reply.
 class HoldPoint {
  public:
   enum class Kind { event, token };
@@ -32,9 +32,9 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// Before the event of that number. `number` is at least 1, or GatewayError.
+/// Before the event with this number, at least 1.
 HoldPoint before_event(std::size_t number);
-/// Before the token of that number. `number` is at least 1, or GatewayError.
+/// Before the token with this number, at least 1.
 HoldPoint before_token(std::size_t number);
 
 /// A gate and the place at which it holds a reply; see Reply::hold.

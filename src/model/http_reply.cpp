@@ -1,4 +1,4 @@
-// Replies of mounted operations: statuses, content types; how they are broken.
+// Replies of mounted operations: status, content type, headers, faults and pace.
 
 #include "http_reply.hpp"
 

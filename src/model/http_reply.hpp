@@ -19,22 +19,22 @@ namespace mock_gateway {
 
 namespace detail {
 
-/// Whether it is text that is sent as it stands; Json is not, though it converts to a string.
+/// Whether the body is text to send unchanged. Json is not, though it converts to a string.
 template <class T>
 inline constexpr bool is_body_text =
     std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, Json> && !std::is_same_v<T, std::nullptr_t>;
 
 }  // namespace detail
 
-/// A whole answer of an operation mounted with Gateway::on: status, headers and body as they are.
+/// A complete answer of an operation mounted with Gateway::on: status, headers and body, sent unchanged.
 class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body);  // NOLINT: implicit, so that a handler returns JSON
-  /// 200 with this text as it stands, `text/plain; charset=utf-8`.
+  /// 200 with this text unchanged, as `text/plain; charset=utf-8`.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(const Text& body) : HttpReply(200, body) {}  // NOLINT: implicit, so that a handler returns text
-  /// This status, from 200 to 599 or GatewayError, with this text as it stands: any bytes.
+  /// A status from 200 to 599 with this text unchanged; any bytes.
   // Text is a template so that a braced body is always JSON.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(int status, const Text& body, std::string content_type = "text/plain; charset=utf-8")
@@ -43,32 +43,32 @@ class HttpReply {
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
   HttpReply& operator=(const HttpReply&) = default;
 
-  /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
+  /// Sets a response header and replaces all of that name, including those of a failure; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
-  /// Adds a response header beside those of the same name; see Failure::add_header.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
-  /// Breaks the answer as Reply::fault breaks a raw reply, or a failure: `fault(after_bytes(10), reset_connection())`.
-  /// Throws GatewayError for what cannot happen in such a one.
+  /// Breaks the answer as Reply::fault breaks a raw reply or a failure: `fault(after_bytes(10), reset_connection())`.
+  /// Throws GatewayError for a fault that cannot happen in one.
   [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
-  /// When the answer begins to leave, after the complete request, on the gateway's clock; at once unless set. See
+  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none. See
   /// Reply::first_token_after.
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
-  /// The failure's, if it is one.
+  /// The status; of a failure, the failure's.
   int status() const;
-  /// The body and its type; those of a failure are asked of failure().
+  /// The body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
-  /// The headers that were set or added here; a failure keeps its own.
+  /// The headers set or added here, without a failure's own.
   const wire::Headers& headers() const { return headers_; }
-  /// The failure that it was made of; empty for any other answer.
+  /// The failure that it was made from; empty for other answers.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// For the library. The reply whose faults and pace the answer has; null: none.
+  /// For the library: a reply with the faults and pace of this answer; null without them.
   const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
 
  private:
@@ -79,7 +79,7 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  /// What of a reply a delivery looks at.
+  /// The parts of a reply that the delivery uses.
   Reply delivered() const;
 
   int status_ = 200;

@@ -1,4 +1,4 @@
-// Names of operations for rights and failures. Which paths are served: `src/serve/operations.cpp`.
+// Names of operations for the rights of keys and for failures. Served paths: `src/serve/operations.cpp`.
 
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace mock_gateway {
 
-/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
+/// An operation of the gateway. Keys may be limited to operations, and failures may be forced for one.
 struct Operation {
-  /// The method in capitals: "POST".
+  /// The method in upper case: "POST".
   std::string method;
-  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
+  /// The path without the query. `/v1/models` covers both the list and each model by id.
   std::string path;
 
   /// "POST /v1/chat/completions".
@@ -26,9 +26,9 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// POST /v1/embeddings, which the gateway serves where Options::embeddings says so.
+/// POST /v1/embeddings, served if Options::embeddings allows it.
 inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
-/// Any other operation, by the method and path with which Gateway::on mounts it.
+/// Any other operation, with the method and path passed to Gateway::on.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
 }  // namespace mock_gateway

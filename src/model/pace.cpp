@@ -1,5 +1,4 @@
-// Pace, distributions, chunking: what may be set, and limits (30 days). When a token leaves:
-// `src/delivery/pace_schedule.cpp`.
+// Pace, distributions, chunking: settings and limits (30 days). When a token leaves: `src/delivery/pace_schedule.cpp`.
 
 #include "pace.hpp"
 
@@ -19,7 +18,7 @@ namespace pace_check {
 
 using Kind = Distribution::Kind;
 
-/// Every nanosecond below it is a double of its own.
+/// Below this, a double represents every nanosecond exactly.
 inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;

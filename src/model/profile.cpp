@@ -1,5 +1,4 @@
-// Profiles (a vendor's shape of answers): names; the table of what each sends and takes; fields that only OpenAI
-// documents.
+// Profiles (a vendor's shape of answers): names; what each sends and accepts; fields that only OpenAI documents.
 
 #include "profile.hpp"
 
@@ -22,7 +21,7 @@ const Acceptance& nothing_besides() {
   return acceptance;
 }
 
-/// API reference of OpenAI, "Create chat completion" and "Retrieve model".
+/// Source: API reference of OpenAI, "Create chat completion" and "Retrieve model".
 const Acceptance& documented_by_openai() {
   static const Acceptance acceptance = Acceptance::strict()
                                            .with(Extension::tool_role)
@@ -42,7 +41,7 @@ const Acceptance& documented_by_openai() {
   return acceptance;
 }
 
-/// API reference of OpenAI, "Create chat completion".
+/// Source: API reference of OpenAI, "Create chat completion".
 inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "frequency_penalty",
                                                                    "function_call",
@@ -66,7 +65,7 @@ inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
 
 inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
 
-/// API reference of OpenAI: whose type there is one "or null".
+/// Source: API reference of OpenAI; fields documented as "or null".
 inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
                                                                             "frequency_penalty",
                                                                             "logit_bias",
@@ -90,7 +89,7 @@ inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"aud
                                                                             "top_logprobs",
                                                                             "top_p"};
 
-/// A row that differs from the documented profile in its name alone.
+/// Returns a row that has the documented profile's values under another name.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;

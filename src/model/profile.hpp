@@ -9,20 +9,20 @@
 
 namespace mock_gateway {
 
-/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
-/// requests may hold, where Options::acceptance does not.
-// A further profile needs a name here and a row in profile.cpp, nothing else.
+/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. Also decides what
+/// requests may hold, unless Options::acceptance is set.
+// A new profile needs a name here and a row in profile.cpp.
 enum class Profile {
-  /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
+  /// Exactly the documented fields and error keys; streamed chunks carry the minimum that SDKs need.
   documented,
   /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
-  /// field that OpenAI documents.
+  /// retry-after-ms with Retry-After. Uses Acceptance::openai() unless another is set. Fields that OpenAI documents
+  /// cause no finding.
   openai,
-  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
-  /// content null while it reasons, and empty content in the finish chunk.
+  /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
+  /// deltas of reasoning, empty content in the finish chunk.
   dashscope,
-  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
+  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null without reasoning,
   /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
 };
@@ -30,9 +30,9 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
+/// Returns the profile with this to_string. Throws GatewayError with the list of names if there is none.
 Profile profile_named(std::string_view name);
-/// The names of all profiles, as to_string gives them.
+/// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
 
 }  // namespace mock_gateway

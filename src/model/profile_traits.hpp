@@ -1,4 +1,4 @@
-// All that profiles can differ in; the values of the documented one.
+// The differences between profiles, with the values of the documented one as defaults.
 
 #pragma once
 
@@ -14,15 +14,15 @@ namespace mock_gateway::detail {
 enum class ErrorShape {
   /// `code`, `message`, `type`.
   code_message_type,
-  /// `message`, `type`, `param`, `code`, in OpenAI's own words where a failure carries the documented ones.
+  /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
   openai,
 };
 
-/// Whether completions and chunks have the key `system_fingerprint`, and what it holds.
+/// The key `system_fingerprint` of completions and chunks.
 enum class SystemFingerprint {
   absent,
   null,
-  /// `fp_…`, one for each model.
+  /// `fp_…`, different for each model.
   made_up,
 };
 
@@ -30,13 +30,13 @@ enum class SystemFingerprint {
 struct RoleDelta {
   /// A choice with text.
   std::string_view text;
-  /// A choice of tool calls alone, whose plain message has null content.
+  /// A choice with only tool calls, whose plain message has null content.
   std::string_view calls;
-  /// A choice that reasons first; empty: the same as without reasoning.
+  /// A choice that begins with reasoning; empty: as without reasoning.
   std::string_view thinking;
 };
 
-/// Names in an array that outlives this.
+/// Names in an array with static lifetime.
 struct NameList {
   const std::string_view* names = nullptr;
   std::size_t count = 0;
@@ -44,53 +44,52 @@ struct NameList {
   bool has(std::string_view name) const;
 };
 
-/// One profile: all that makes it differ from another. The defaults are those of the documented profile. The rows stand
-/// in profile.cpp.
+/// The properties of one profile. The defaults are the documented profile's; the rows stand in profile.cpp.
 struct ProfileTraits {
   Profile profile = Profile::documented;
   std::string_view name;
 
   // Requests.
 
-  /// What requests may hold, unless Options::acceptance is set.
+  /// The request features accepted unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
-  /// What of it the service documents itself, which Acceptance::strict() takes too.
+  /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Request fields that the service documents besides. They have no effect and are no finding. One of
+  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;
-  /// Fields of the gateway's documentation that the service does not document: unknown to Acceptance::strict().
+  /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;
-  /// Fields for which the service documents null, which Acceptance::strict() takes for absent. `strict` is a tool's.
+  /// Fields whose null the service documents; Acceptance::strict() treats it as absent. `strict` is a field of tools.
   NameList nullable_fields;
-  /// A temperature outside 0 to 2 gets 400; else it is a finding.
+  /// A temperature outside 0 to 2 gets 400; otherwise it is a finding.
   bool rejects_temperature_out_of_range = false;
-  /// The service documents `stop` as a string, which is no finding then.
+  /// The service documents `stop` as a string, so it causes no finding.
   bool documents_stop_as_string = false;
-  /// `refusal`, `audio` or `function_call` may stand in for the content of an assistant's message.
+  /// `refusal`, `audio` or `function_call` may replace the content of an assistant's message.
   bool content_may_be_replaced = false;
-  /// The service documents `POST /v1/embeddings`, which is served unless Options::embeddings says otherwise.
+  /// The service documents `POST /v1/embeddings`: served by default, see Options::embeddings.
   bool documents_embeddings = false;
-  /// Content parts of images, audio and files need the members that OpenAI documents.
+  /// Content parts with images, audio and files need the members that OpenAI documents.
   bool checks_other_parts = false;
 
   // Errors and headers.
 
   ErrorShape error_shape = ErrorShape::code_message_type;
-  /// The 429 of a rate limit has `retry-after-ms` besides `Retry-After`.
+  /// The 429 of a rate limit has `retry-after-ms` in addition to `Retry-After`.
   bool retry_after_ms = false;
-  /// Each answer has `x-request-id` and `openai-processing-ms`; for a key with a rate limit, `x-ratelimit-*-requests`
-  /// too, and with a limit of tokens `x-ratelimit-*-tokens`.
+  /// Each answer has `x-request-id` and `openai-processing-ms`. For a key with a rate limit it also has
+  /// `x-ratelimit-*-requests`, and with a token limit `x-ratelimit-*-tokens`.
   bool request_headers = false;
 
   // Completions and chunks.
 
   SystemFingerprint system_fingerprint = SystemFingerprint::absent;
-  /// A message has the key `refusal`, and so have logprobs; else a refusal is content.
+  /// Messages and logprobs have the key `refusal`; otherwise a refusal is sent as content.
   bool refusal_key = false;
-  /// A choice or chunk has the key `logprobs` though the request asks for none.
+  /// Choices and chunks have the key `logprobs` even if the request does not ask for them.
   bool logprobs_key = false;
-  /// A message without reasoning has null `reasoning_content`, and so has a delta of content.
+  /// Messages without reasoning and deltas of content have null `reasoning_content`.
   bool null_reasoning = false;
   /// A delta of reasoning has null `content`.
   bool null_content_while_thinking = false;
@@ -100,15 +99,15 @@ struct ProfileTraits {
 
   // Usage.
 
-  /// `prompt_tokens_details.cached_tokens` is there without a cached token.
+  /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
-  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are there.
+  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are sent.
   bool prompt_cache_tokens = false;
-  /// Streamed usage stands on the last finish chunk; else it has a chunk of its own.
+  /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
 };
 
-/// The row of a profile. Throws GatewayError when it has none.
+/// Returns the row of a profile. Throws GatewayError if it has none.
 const ProfileTraits& traits_of(Profile profile);
 
 }  // namespace mock_gateway::detail

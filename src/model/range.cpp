@@ -1,4 +1,4 @@
-// Ranges of numbers, and how they print ("at least 2").
+// Ranges of numbers and their text ("at least 2").
 
 #include "range.hpp"
 

@@ -8,13 +8,13 @@
 
 namespace mock_gateway {
 
-/// A range of numbers, both ends included. A bare number means exactly that.
+/// A range of numbers, including both ends. A bare number means exactly that number.
 class Range {
  public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
+  /// Implicit, so that expect(2) and temperature_is(0.5) compile. Not NaN.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
   Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
-  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
+  /// `least` is not above `most`; neither is NaN.
   Range(double least, double most);
 
   bool contains(double value) const { return value >= least_ && value <= most_; }
@@ -28,11 +28,11 @@ class Range {
   double most_;
 };
 
-/// The numbers from `number` on.
+/// All numbers from `number` up.
 Range at_least(double number);
-/// The numbers up to `number`.
+/// All numbers up to `number`.
 Range at_most(double number);
-/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
+/// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 

@@ -1,4 +1,4 @@
-// An HTTP request as tests see it: target, header fields and how their names and lists compare.
+// An HTTP request as tests see it: target, header fields, how names and lists of header fields compare.
 
 #include "received_request.hpp"
 

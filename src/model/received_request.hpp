@@ -23,25 +23,25 @@ struct Header {
   std::string value;
 };
 
-/// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
+/// Header fields in the order and spelling sent. Names compare case-insensitively (RFC 9110, 5.1).
 class Headers {
  public:
   Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
 
-  /// Adds a field behind the others, beside those of that name.
+  /// Appends a field and keeps those of the same name.
   void add(std::string name, std::string value);
-  /// Replaces every field of that name by one.
+  /// Replaces all fields of this name by one.
   void set(std::string name, std::string value);
-  /// Removes every field of that name.
+  /// Removes all fields of this name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// The first value of that name; empty when there is none.
+  /// Returns the first value of this name; empty if there is none.
   std::optional<std::string> find(std::string_view name) const;
-  /// Every value of that name, in order.
+  /// Returns all values of this name, in order.
   std::vector<std::string> all(std::string_view name) const;
-  /// Whether a comma-separated field lists `token`, in any case: Connection, Transfer-Encoding, Expect.
+  /// Whether a comma-separated field lists `token`, in any case. For Connection, Transfer-Encoding, Expect.
   bool lists(std::string_view name, std::string_view token) const;
 
   std::size_t size() const { return fields_.size(); }
@@ -56,23 +56,23 @@ class Headers {
 
 }  // namespace wire
 
-/// A request as it arrived, with keys masked.
+/// A request as received, with masked keys.
 struct ReceivedRequest {
   /// The method as sent: "POST".
   std::string method;
-  /// The path, and "?" with the query if there is one, as sent, undecoded.
+  /// The path and, if present, "?" with the query, as sent and not decoded.
   std::string target;
   wire::Headers headers;
-  /// The body without its transfer coding.
+  /// The body, with its transfer coding removed.
   std::string body;
-  /// The id of the key that was presented; empty when none of the gateway's was.
+  /// The id of the key sent with the request; empty if it is not one of the gateway's keys.
   std::string key_id;
-  /// The description of that key, when the request came.
+  /// The description of that key at the time of the request.
   std::string key_description;
 
-  /// The part of the target before "?", undecoded.
+  /// The part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", undecoded; empty without one.
+  /// The part of the target after "?", not decoded; empty if there is none.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -81,12 +81,12 @@ struct ReceivedRequest {
 
 namespace detail {
 
-/// ReceivedRequest::path() without a copy.
+/// Returns ReceivedRequest::path() without a copy.
 inline std::string_view path_of(const ReceivedRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// wire::Headers::find() without a copy; null when there is none.
+/// Returns wire::Headers::find() without a copy; null if there is none.
 const std::string* value_of(const wire::Headers& headers, std::string_view name);
 
 }  // namespace detail

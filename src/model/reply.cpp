@@ -1,5 +1,4 @@
-// What a test can say of a reply: its setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`; what their
-// arguments may be.
+// The scripted reply: setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`, and the limits of their arguments.
 
 #include "reply.hpp"
 

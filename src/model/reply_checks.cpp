@@ -1,4 +1,4 @@
-// What a reply cannot carry, which faults can never happen in it, and the texts that say so.
+// What a reply cannot carry, which faults can never happen in it, and the error texts about both.
 
 #include "reply_checks.hpp"
 
@@ -38,7 +38,7 @@ std::string json_text_of(const Json& value, const std::string& what) {
 }
 
 std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // what `{}` converts to
+  if (arguments.is_null()) return "{}";  // `{}` converts to null
   if (!arguments.is_object()) {
     throw GatewayError("the arguments of tool call \"" + name +
                        "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
@@ -73,11 +73,11 @@ std::int64_t checked_count(std::int64_t tokens, const char* what) {
   return tokens;
 }
 
-/// Empty when the trigger may come.
+/// Why the trigger is never reached; empty if it may be.
 std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
-  // Neither is ever streamed, not even to a request that asked for a stream.
+  // Neither is ever streamed, even if the request asks for a stream.
   if (faults::row_of(trigger).reach == TriggerReach::streams) return reply + " has no events";
   if (trigger.kind() != Trigger::Kind::after_bytes) return "";
   const int status = data.failure ? data.failure->status() : data.raw->status;
@@ -89,7 +89,7 @@ std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigge
   return "the body has " + text::counted(body->size(), "byte");
 }
 
-/// Empty when the body may be cut short at such a trigger.
+/// Why the body can never be truncated at this trigger; empty if it can.
 std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
@@ -98,7 +98,7 @@ std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   return "";
 }
 
-/// Empty when an effect in the head may come at such a trigger.
+/// Why an effect in the head can never happen at this trigger; empty if it can.
 std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
@@ -108,7 +108,7 @@ std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   return "";
 }
 
-/// Empty when the effect may come at such a trigger.
+/// Why the effect can never happen at this trigger; empty if it can.
 std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
   switch (faults::row_of(effect).place) {
@@ -121,7 +121,7 @@ std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger
   return faults::row_of(trigger).no_event;
 }
 
-/// The triggers that any reply may come to: "before_headers, after_headers, after_bytes or at_end".
+/// The triggers that any reply can reach: "before_headers, after_headers, after_bytes or at_end".
 std::string triggers_of_any_reply() {
   std::string names;
   const char* last = nullptr;

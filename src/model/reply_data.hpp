@@ -1,4 +1,4 @@
-// The fields of a reply, and what they are when nothing is set.
+// The fields of a reply and their defaults.
 
 #pragma once
 
@@ -21,13 +21,13 @@ namespace mock_gateway::detail {
 
 struct ScriptedToolCall {
   std::string name;
-  /// JSON text, unless it is malformed on purpose.
+  /// JSON text, unless deliberately malformed.
   std::string arguments;
-  std::string id = {};  // empty: made up
-  bool custom = false;  // of a custom tool: the arguments are its input, which is any text
+  std::string id = {};  // empty: generated
+  bool custom = false;  // call of a custom tool: the arguments are its input, which is any text
 };
 
-/// Fields that are merged into one chunk of a stream.
+/// Fields to merge into one chunk of a stream.
 struct ExtraChunk {
   std::size_t number;  // counted from 1
   Json patch;
@@ -38,20 +38,20 @@ struct ScriptedChoice {
   std::string thinking;
   std::optional<std::string> refusal;
   std::vector<ScriptedToolCall> tool_calls;
-  std::vector<TokenLogprob> logprobs;        // of the first tokens of text and refusal
-  std::optional<std::string> finish_reason;  // nothing: what follows from the content
+  std::vector<TokenLogprob> logprobs;        // for the first tokens of text and refusal
+  std::optional<std::string> finish_reason;  // empty: derived from the content
 };
 
-/// What is sent in place of a completion.
+/// A reply sent in place of a completion.
 struct RawReply {
   int status = 200;
   std::string body;
   std::string content_type;
 };
 
-/// A completion, unless `failure`, `raw` or `chunks` is set; at most one of them is.
+/// A completion, unless one of `failure`, `raw` and `chunks` is set.
 struct ReplyData {
-  /// At least one of a completion. A request's `n` beyond their number repeats them in order.
+  /// At least one in a completion. If the request's `n` is larger, they repeat in order.
   std::vector<ScriptedChoice> choices;
   std::optional<Failure> failure;
   std::optional<RawReply> raw;
@@ -59,10 +59,10 @@ struct ReplyData {
   std::string model;  // empty: the requested one
   bool verbatim = false;
   std::optional<TokenUsage> usage;
-  std::optional<std::string> usage_json;  // in place of usage, as it is sent
-  std::vector<Json> extra;                // merge patches of the body or each chunk, in order
-  std::vector<Json> extra_message;        // merge patches of each choice's message, in order
-  std::vector<ExtraChunk> extra_chunks;   // in order, after those
+  std::optional<std::string> usage_json;  // replaces `usage`; sent unchanged
+  std::vector<Json> extra;                // merge patches for the body or each chunk, in order
+  std::vector<Json> extra_message;        // merge patches for each choice's message, in order
+  std::vector<ExtraChunk> extra_chunks;   // in order, applied after `extra`
   bool interleaved = false;
   bool finish_in_last_chunk = false;
   std::string early_hints;  // a whole interim response; empty: none
@@ -72,9 +72,9 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
-  bool templated = false;  // its texts have places that the request fills
-  bool traced = false;     // all that leaves is kept
-  bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
+  bool templated = false;  // its texts have placeholders
+  bool traced = false;     // all sent bytes are kept
+  bool swept = false;      // belongs to a sweep, which itself reports faults not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };

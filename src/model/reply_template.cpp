@@ -1,4 +1,4 @@
-// The places of a template, their values, and how each is escaped where it stands.
+// The placeholders of a template, their values, and how each value is escaped.
 
 #include "reply_template.hpp"
 
@@ -28,7 +28,7 @@ inline constexpr std::string_view of_header = "request.header.";
                      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// What the pointer leads to; null where it leads nowhere.
+/// Returns the value at the pointer; null if there is none.
 const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -40,7 +40,7 @@ const Json* find(const Json& body, std::string_view pointer) {
   return value;
 }
 
-/// The same for the same seed, as RFC 9562, 5.4, has it.
+/// Returns a UUID (RFC 9562, 5.4) that only depends on the seed.
 std::string uuid(Random& random) {
   const std::uint64_t high = (random.next() & 0xffffffffffff0fffu) | 0x4000u;
   const std::uint64_t low = (random.next() & 0x3fffffffffffffffu) | 0x8000000000000000u;
@@ -51,19 +51,19 @@ std::string uuid(Random& random) {
   return text;
 }
 
-/// Finds the places of texts, and puts values there; without facts it only looks whether they are known.
+/// Finds placeholders in texts and replaces them. Without facts it only checks that they are known.
 class Filler {
  public:
   explicit Filler(const TemplateFacts* facts) : facts_(facts), random_(facts ? facts->seed : 0) {}
 
-  /// A text, or the text of a JSON object or list: there values are escaped.
+  /// Fills a text. In the text of a JSON object or list, values are escaped.
   void fill(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, is_json(text));
   }
   void fill_json_text(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, true);
   }
-  /// The strings in a value.
+  /// Fills the strings in a value.
   void fill(Json& value) {
     if (value.is_string()) {
       fill(value.get_ref<std::string&>());
@@ -90,7 +90,7 @@ class Filler {
     return Place{begin, end + 2, name};
   }
 
-  /// Whether it is a JSON object or list once values are in their places.
+  /// Whether the text is a JSON object or list once the placeholders are filled.
   static bool is_json(std::string_view text) {
     std::string trial;
     std::size_t at = 0;

@@ -9,23 +9,23 @@
 #include "received_request.hpp"
 #include "reply_data.hpp"
 
-// Replies that quote the request: Reply::templated.
+// Replies with values of the request: Reply::templated.
 
 namespace mock_gateway::detail {
 
-/// What the places of a template stand for.
+/// The values for the placeholders of a template.
 struct TemplateFacts {
   std::string last_user_text;
   const Json& body;  // of the request
   const ReceivedRequest& http;
-  std::size_t call;  // of the stub, from 1
+  std::size_t call;  // number of the stub's call, from 1
   TimePoint now;
   std::uint64_t seed;
 };
 
-/// Throws GatewayError for a `{{` that begins none of the places, with what they are.
+/// Throws GatewayError for an unknown placeholder; the message lists the known ones.
 void require_template(const ReplyData& data);
-/// Puts the values in their places. Throws as require_template.
+/// Fills the placeholders. Throws as require_template does.
 void fill_template(ReplyData& data, const TemplateFacts& facts);
 
 }  // namespace mock_gateway::detail

@@ -6,7 +6,7 @@
 
 namespace mock_gateway::detail {
 
-/// What a request did wrong, as the wire says it. Thrown by parsing and answering, caught by the routes.
+/// The error reply to a bad request. Thrown by parsing and answering, caught by the routes.
 struct RequestError {
   Failure failure;
 };

@@ -1,4 +1,4 @@
-// The body of an answer that was sent; the names of its endings.
+// A sent answer: its body and the names of its endings.
 
 #include "sent_answer.hpp"
 

@@ -10,65 +10,65 @@
 
 namespace mock_gateway {
 
-/// An answer as it was sent: all that the connection took of it, after faults and chaos. Options::keep_answers makes
-/// the journal keep it, and Exchange::answer gives it. Keys are masked in it. Times count from the moment at which the
-/// request was complete, on the gateway's clock.
+/// An answer as it was sent: everything that the connection accepted, after faults and chaos. If Options::keep_answers
+/// is on, the journal keeps it, and Exchange::answer returns it. Keys are masked. Times count from the complete
+/// request, on the gateway's clock.
 struct SentAnswer {
-  /// How it ended.
+  /// How the answer ended.
   enum class Ending {
     /// It has not ended.
     open,
-    /// It was sent to its last byte.
+    /// It was sent completely.
     whole,
-    /// The gateway closed the connection (FIN) before.
+    /// The gateway closed the connection (FIN) before the end.
     closed,
-    /// The gateway closed its side (FIN) before, and waited for the client to close the other one.
+    /// The gateway sent FIN before the end and waited for the client to close its side.
     half_closed,
-    /// The gateway reset the connection (RST) before.
+    /// The gateway reset the connection (RST) before the end.
     reset,
-    /// The client left, or did not read, or the gateway was stopped, before the rest was sent.
+    /// The client left or did not read, or the gateway stopped, before the end.
     abandoned,
   };
-  /// Bytes of the body that left together: of a stream, an event.
+  /// A part of the body that was sent together; in a stream, one event.
   struct Part {
     std::string bytes;
-    /// When the first and the last of them were handed to the connection. These differ where the client reads slowly.
+    /// When its first and last byte were passed to the connection. These differ if the client reads slowly.
     Duration at{0};
     Duration until{0};
   };
-  /// A response with a status below 200 before the answer.
+  /// An interim response (status below 200) before the answer.
   struct Interim {
     int status = 0;
     wire::Headers headers;
   };
 
   std::vector<Interim> interim;
-  /// 0: not even the head was sent.
+  /// 0 if not even the head was sent.
   int status = 0;
-  /// The header fields in order, those included that the gateway adds itself, such as Date.
+  /// The header fields in order, including those that the gateway adds, such as Date.
   wire::Headers headers;
-  /// When the head was handed to the connection.
+  /// When the head was passed to the connection.
   Duration head_at{0};
-  /// The body without its transfer coding, and without the gzip of SseDialect::gzip.
+  /// The body without its transfer coding and without the compression of SseDialect::gzip.
   std::vector<Part> parts;
-  /// The bytes of garbage(…), which are no part of the body and stand behind it.
+  /// The bytes of garbage(…), which follow the body and are not part of it.
   std::string garbage;
-  /// By how many bytes its last HTTP chunk was announced longer than it came; see truncate().
+  /// How many bytes of the announced last HTTP chunk were not sent; see truncate().
   std::size_t missing = 0;
   Ending ending = Ending::open;
-  /// When the last byte was handed over or, of an answer that is not whole, its end was decided.
+  /// When the last byte was passed to the connection or, if incomplete, when the end was decided.
   Duration ended_at{0};
-  /// It was sent event by event.
+  /// Whether it was sent event by event.
   bool is_streamed = false;
-  /// SseDialect::gzip has compressed it.
+  /// Whether SseDialect::gzip compressed it.
   bool is_compressed = false;
-  /// It had more bytes than Options::max_body, and what follows them is missing here.
+  /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// A key in it was masked, so that these are not the bytes that were sent. The body is one part then where a key lay
-  /// across several.
+  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
+  /// single part.
   bool has_masked_key = false;
 
-  /// All parts, one after the other.
+  /// Returns all parts, concatenated.
   std::string body() const;
 };
 

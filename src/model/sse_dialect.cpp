@@ -1,4 +1,4 @@
-// SSE dialects: switches, defaults (in the header), pings, refused combinations, notes of verify(). Bytes:
+// SSE dialects: switches, defaults (in the header), pings, invalid combinations, notes of verify(). Bytes:
 // `src/delivery/framing.cpp`.
 
 #include "sse_dialect.hpp"

@@ -1,4 +1,4 @@
-// The type of a tokenizer. What a token is without one: `src/answer/tokens.cpp`.
+// The type of a tokenizer. The default tokenizer: `src/answer/tokens.cpp`.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-/// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
-/// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
-/// be called from several threads.
+/// Splits text into tokens. Their concatenation is the text, and no token ends inside a UTF-8 character. A token is one
+/// unit of `max_tokens` and `usage`, and one streamed delta unless a Chunking cuts differently. May be called from
+/// several threads.
 using Tokenizer = std::function<std::vector<std::string>(std::string_view text)>;
 
 }  // namespace mock_gateway

@@ -8,26 +8,26 @@
 
 namespace mock_gateway {
 
-/// How the bytes of a reply are divided into writes to the kernel. TCP may join writes or split them; with TCP_NODELAY,
-/// which is on, it does not wait to join them.
+/// How the bytes of a reply are divided into writes to the kernel. TCP may join or split writes; TCP_NODELAY, which is
+/// on, only prevents it from waiting to join them.
 struct Writes {
   enum class Kind {
-    /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
-    /// of raw_bytes() has a write of its own.
+    /// One write of up to 64 KiB for everything due at the same moment. Waits, pings and faults end a write. Each
+    /// raw_bytes() element has its own write.
     due_together,
-    /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
+    /// Separate writes for the head, each event, comment and ping, and the end of the body. A plain reply is sent as in
     /// due_together.
     each_event,
-    /// The writes of each_event, cut into writes of `size` bytes at most, each a read of its own.
+    /// The writes of each_event, cut into writes of at most `size` bytes, each a separate read.
     sliced,
-    /// One write for all, at the end or before a fault.
+    /// One write for everything, at the end or before a fault.
     together,
-    /// Two writes at the end or before a fault: the first `size` bytes, head included, and the rest.
+    /// Two writes at the end or before a fault: the first `size` bytes, including the head, and the rest.
     split,
   };
 
   Kind kind = Kind::due_together;
-  /// The bytes of a write of sliced, or of the first write of split; 0 for the other kinds.
+  /// The maximum size of a sliced write, or the size of the first split write; 0 for other kinds.
   std::size_t size = 0;
 };
 
