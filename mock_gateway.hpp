@@ -8717,8 +8717,6 @@ void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeou
 bool was_reset(int socket);
 /// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes received and not yet read; 0 if unknown.
-std::size_t received(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
 /// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
@@ -8830,10 +8828,6 @@ class StopLine {
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// Whether the connection's thread waits for its client, with no received bytes pending.
-  bool waits_for_client();
-  /// Notes whether the thread waits.
-  void set_waiting(bool waiting) { waiting_ = waiting; }
   /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
@@ -8843,7 +8837,6 @@ class StopLine {
   std::mutex mutex_;
   int socket_;  // -1 once cut
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> waiting_{false};
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9300,9 +9293,6 @@ class ConnectionHandler {
   /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
   /// limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
-  /// Tries to free a descriptor by closing an idle connection. Returns whether it did. Called on the accepting thread
-  /// when the process has none left.
-  virtual bool free_a_descriptor() { return false; }
 };
 
 /// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of
@@ -9478,8 +9468,6 @@ class Acceptor {
   struct Calls {
     /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
-    /// Tries to free a descriptor for the next connection. Returns whether it did.
-    std::function<bool()> free_a_descriptor;
     /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
   };
@@ -24048,7 +24036,6 @@ MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
     wait();
     return true;
   }
-  if (calls_.free_a_descriptor()) return true;
   if (turned_away_.empty()) return accept_on_the_reserve();
   if (!turned_away_.close_answered()) {
     std::vector<sockets::Watched> descriptors = {{wake_.reading}};
@@ -24667,9 +24654,7 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
   // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
-  stop_line_->set_waiting(waits_for(Wait::For::bytes));
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
-  stop_line_->set_waiting(false);
   may_have_come_ = true;
   if (seen_->woken) wake_->clear();
 }
@@ -25983,7 +25968,6 @@ class Server::Impl final : public httplib::Server {
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
     calls.serve = [this](int socket, bool last_descriptor) { take(socket, last_descriptor); };
-    calls.free_a_descriptor = [this] { return handler_.free_a_descriptor(); };
     calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }
@@ -26374,11 +26358,6 @@ MOCK_GATEWAY_INLINE bool was_closed(int socket) {
   char byte = 0;
   const ssize_t received = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-}
-
-MOCK_GATEWAY_INLINE std::size_t received(int socket) {
-  int bytes = 0;
-  return ::ioctl(socket, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
@@ -26862,12 +26841,6 @@ MOCK_GATEWAY_INLINE void StopLine::stop() {
   const std::lock_guard<std::mutex> lock(mutex_);
   stopped_ = true;
   if (socket_ >= 0) sockets::shut_down(socket_);
-}
-
-MOCK_GATEWAY_INLINE bool StopLine::waits_for_client() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has received bytes has ended its wait before.
-  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
 }
 
 MOCK_GATEWAY_INLINE void StopLine::cut() {
@@ -40326,183 +40299,183 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8352    delivery/delivery.hpp
 //   8633    http/exchange_observer.hpp
 //   8670    http/sockets.hpp
-//   8800    http/wakes.hpp
-//   8851    http/connection.hpp
-//   9146    http/request_reader.hpp
-//   9279    http/server.hpp
-//   9343    http/response.hpp
-//   9359    http/turned_away.hpp
-//   9411    http/workers.hpp
-//   9469    http/acceptor.hpp
-//   9517    http/compatibility.hpp
-//   9527    http/poller.hpp
-//   9566    http/reactor.hpp
-//   9679    evidence/kept_problems.hpp
-//   9749    evidence/record.hpp
-//  10017    evidence/gateway_parts.hpp
-//  10036    evidence/review_parts.hpp
-//  10100    evidence/diagnosis.hpp
-//  10172    evidence/redaction.hpp
-//  10193    evidence/gateway_problems.hpp
-//  10296    serve/asked_requests.hpp
-//  10374    serve/operations.hpp
-//  10444    serve/served_models.hpp
-//  10487    serve/gateway_state.hpp
-//  10548    serve/served_request.hpp
-//  10731    serve/runner.hpp
-//  10797    serve/connection_loop.hpp
-//  10842    serve/request_checks.hpp
-//  10865    serve/tester_code.hpp
-//  10930    gateway/catalogue_entries.hpp
-//  11234    gateway/option_values.hpp
-//  11295    gateway/sweep_run.hpp
-//  11319    document/script_reader.hpp
-//  11528    document/script_files.hpp
-//  11547    document/script_references.hpp
-//  11583    document/script_sections.hpp
-//  11712    document/script_values.hpp
-//  11847    document/loaded_document.hpp
-//  11879    core/calendar.cpp
-//  11991    core/clock.cpp
-//  12404    core/gate.cpp
-//  12615    core/implementation.cpp
-//  12627    core/json_pointer.cpp
-//  12684    core/json_reader.cpp
-//  13028    core/pattern.cpp
-//  13446    core/process.cpp
-//  13470    core/random.cpp
-//  13530    core/relief.cpp
-//  13557    core/reporter.cpp
-//  13640    core/source_location.cpp
-//  13656    core/text.cpp
-//  14012    core/wait.cpp
-//  14024    core/warning.cpp
-//  14038    model/acceptance.cpp
-//  14097    model/checks.cpp
-//  14135    model/connection_fault.cpp
-//  14237    model/failure.cpp
-//  14384    model/fault.cpp
-//  14619    model/finding.cpp
-//  14653    model/hold.cpp
-//  14675    model/http_reply.cpp
-//  14741    model/pace.cpp
-//  14939    model/profile.cpp
-//  15118    model/range.cpp
-//  15148    model/received_request.cpp
-//  15216    model/reply.cpp
-//  15626    model/reply_checks.cpp
-//  15818    model/reply_template.cpp
-//  15990    model/sent_answer.cpp
-//  16018    model/sse_dialect.cpp
-//  16164    request/chat_fields.cpp
-//  16306    request/chat_messages.cpp
-//  16515    request/chat_reader.cpp
-//  16928    request/chat_request.cpp
-//  17013    request/embedding_request.cpp
-//  17101    keys/api_key.cpp
-//  17151    keys/key_store.cpp
-//  17697    keys/keys.cpp
-//  17761    keys/secrets.cpp
-//  17968    answer/bodies.cpp
-//  18075    answer/completion.cpp
-//  18311    answer/completion_events.cpp
-//  18522    answer/completion_json.cpp
-//  18740    answer/default_reply.cpp
-//  18943    answer/embeddings.cpp
-//  19061    answer/events.cpp
-//  19080    answer/occurrences.cpp
-//  19102    answer/schema_checker.cpp
-//  19572    answer/schema_instance.cpp
-//  19952    answer/tokens.cpp
-//  20182    answer/words.cpp
-//  20243    script/chaos.cpp
-//  20384    script/chaos_rules.cpp
-//  20496    script/connection_faults.cpp
-//  20605    script/excerpts.cpp
-//  20668    script/field_matchers.cpp
-//  21081    script/forced_failures.cpp
-//  21185    script/hiding.cpp
-//  21302    script/json_comparison.cpp
-//  21388    script/matcher.cpp
-//  21643    script/matchers.cpp
-//  21999    script/scope.cpp
-//  22057    script/script.cpp
-//  22488    script/text_matchers.cpp
-//  22610    delivery/answer_log.cpp
-//  22780    delivery/delivery.cpp
-//  23245    delivery/faults_and_waits.cpp
-//  23520    delivery/framing.cpp
-//  23637    delivery/gzip.cpp
-//  23704    delivery/pace_schedule.cpp
-//  23773    delivery/progress.cpp
-//  23825    delivery/write_queue.cpp
-//  23973    http/acceptor.cpp
-//  24082    http/compatibility.cpp
-//  24192    http/connection.cpp
-//  24778    http/poller.cpp
-//  24993    http/reactor.cpp
-//  25261    http/request_reader.cpp
-//  25719    http/response.cpp
-//  25800    http/server.cpp
-//  26217    http/sockets.cpp
-//  26736    http/turned_away.cpp
-//  26826    http/wakes.cpp
-//  26880    http/workers.cpp
-//  26993    evidence/diagnosis.cpp
-//  27213    evidence/evidence_json.cpp
-//  27597    evidence/exchange.cpp
-//  27899    evidence/gateway_problems.cpp
-//  28350    evidence/journal.cpp
-//  28508    evidence/kept_problems.cpp
-//  28619    evidence/notes.cpp
-//  28720    evidence/record.cpp
-//  29179    evidence/redaction.cpp
-//  29321    evidence/redirects.cpp
-//  29432    evidence/retries.cpp
-//  29824    evidence/review.cpp
-//  30203    evidence/told_in_body.cpp
-//  30303    evidence/verification.cpp
-//  30420    serve/asked_requests.cpp
-//  30487    serve/chat_judge.cpp
-//  30808    serve/connection_loop.cpp
-//  30968    serve/cross_origin.cpp
-//  31011    serve/delivery_report.cpp
-//  31102    serve/gateway_state.cpp
-//  31138    serve/judge.cpp
-//  31366    serve/limits.cpp
-//  31465    serve/operations.cpp
-//  31688    serve/profile_headers.cpp
-//  31729    serve/reply_answer.cpp
-//  31873    serve/request_checks.cpp
-//  31948    serve/runner.cpp
-//  32212    serve/served_models.cpp
-//  32290    serve/served_request.cpp
-//  32361    gateway/catalogue.cpp
-//  32782    gateway/catalogue_chunks.cpp
-//  33081    gateway/catalogue_delivery.cpp
-//  33236    gateway/catalogue_entries.cpp
-//  33465    gateway/catalogue_failures.cpp
-//  33753    gateway/catalogue_framing.cpp
-//  33940    gateway/catalogue_tool_calls.cpp
-//  34144    gateway/chat_script.cpp
-//  34293    gateway/gateway.cpp
-//  34584    gateway/mishaps.cpp
-//  34931    gateway/options.cpp
-//  35084    gateway/sweep.cpp
-//  35507    document/scenario_files.cpp
-//  35658    document/script_document.cpp
-//  36060    document/script_faults.cpp
-//  36369    document/script_files.cpp
-//  36516    document/script_gateway.cpp
-//  36850    document/script_matchers.cpp
-//  37216    document/script_objects.cpp
-//  37382    document/script_reader.cpp
-//  37825    document/script_references.cpp
-//  38149    document/script_replies.cpp
-//  38626    document/script_schema.cpp
-//  38761    document/script_sections.cpp
-//  39342    document/script_values.cpp
-//  39757  Adapters
-//  39774    adapters/catch2.hpp
-//  39932    adapters/doctest.hpp
-//  40096    adapters/gtest.hpp
+//   8798    http/wakes.hpp
+//   8844    http/connection.hpp
+//   9139    http/request_reader.hpp
+//   9272    http/server.hpp
+//   9333    http/response.hpp
+//   9349    http/turned_away.hpp
+//   9401    http/workers.hpp
+//   9459    http/acceptor.hpp
+//   9505    http/compatibility.hpp
+//   9515    http/poller.hpp
+//   9554    http/reactor.hpp
+//   9667    evidence/kept_problems.hpp
+//   9737    evidence/record.hpp
+//  10005    evidence/gateway_parts.hpp
+//  10024    evidence/review_parts.hpp
+//  10088    evidence/diagnosis.hpp
+//  10160    evidence/redaction.hpp
+//  10181    evidence/gateway_problems.hpp
+//  10284    serve/asked_requests.hpp
+//  10362    serve/operations.hpp
+//  10432    serve/served_models.hpp
+//  10475    serve/gateway_state.hpp
+//  10536    serve/served_request.hpp
+//  10719    serve/runner.hpp
+//  10785    serve/connection_loop.hpp
+//  10830    serve/request_checks.hpp
+//  10853    serve/tester_code.hpp
+//  10918    gateway/catalogue_entries.hpp
+//  11222    gateway/option_values.hpp
+//  11283    gateway/sweep_run.hpp
+//  11307    document/script_reader.hpp
+//  11516    document/script_files.hpp
+//  11535    document/script_references.hpp
+//  11571    document/script_sections.hpp
+//  11700    document/script_values.hpp
+//  11835    document/loaded_document.hpp
+//  11867    core/calendar.cpp
+//  11979    core/clock.cpp
+//  12392    core/gate.cpp
+//  12603    core/implementation.cpp
+//  12615    core/json_pointer.cpp
+//  12672    core/json_reader.cpp
+//  13016    core/pattern.cpp
+//  13434    core/process.cpp
+//  13458    core/random.cpp
+//  13518    core/relief.cpp
+//  13545    core/reporter.cpp
+//  13628    core/source_location.cpp
+//  13644    core/text.cpp
+//  14000    core/wait.cpp
+//  14012    core/warning.cpp
+//  14026    model/acceptance.cpp
+//  14085    model/checks.cpp
+//  14123    model/connection_fault.cpp
+//  14225    model/failure.cpp
+//  14372    model/fault.cpp
+//  14607    model/finding.cpp
+//  14641    model/hold.cpp
+//  14663    model/http_reply.cpp
+//  14729    model/pace.cpp
+//  14927    model/profile.cpp
+//  15106    model/range.cpp
+//  15136    model/received_request.cpp
+//  15204    model/reply.cpp
+//  15614    model/reply_checks.cpp
+//  15806    model/reply_template.cpp
+//  15978    model/sent_answer.cpp
+//  16006    model/sse_dialect.cpp
+//  16152    request/chat_fields.cpp
+//  16294    request/chat_messages.cpp
+//  16503    request/chat_reader.cpp
+//  16916    request/chat_request.cpp
+//  17001    request/embedding_request.cpp
+//  17089    keys/api_key.cpp
+//  17139    keys/key_store.cpp
+//  17685    keys/keys.cpp
+//  17749    keys/secrets.cpp
+//  17956    answer/bodies.cpp
+//  18063    answer/completion.cpp
+//  18299    answer/completion_events.cpp
+//  18510    answer/completion_json.cpp
+//  18728    answer/default_reply.cpp
+//  18931    answer/embeddings.cpp
+//  19049    answer/events.cpp
+//  19068    answer/occurrences.cpp
+//  19090    answer/schema_checker.cpp
+//  19560    answer/schema_instance.cpp
+//  19940    answer/tokens.cpp
+//  20170    answer/words.cpp
+//  20231    script/chaos.cpp
+//  20372    script/chaos_rules.cpp
+//  20484    script/connection_faults.cpp
+//  20593    script/excerpts.cpp
+//  20656    script/field_matchers.cpp
+//  21069    script/forced_failures.cpp
+//  21173    script/hiding.cpp
+//  21290    script/json_comparison.cpp
+//  21376    script/matcher.cpp
+//  21631    script/matchers.cpp
+//  21987    script/scope.cpp
+//  22045    script/script.cpp
+//  22476    script/text_matchers.cpp
+//  22598    delivery/answer_log.cpp
+//  22768    delivery/delivery.cpp
+//  23233    delivery/faults_and_waits.cpp
+//  23508    delivery/framing.cpp
+//  23625    delivery/gzip.cpp
+//  23692    delivery/pace_schedule.cpp
+//  23761    delivery/progress.cpp
+//  23813    delivery/write_queue.cpp
+//  23961    http/acceptor.cpp
+//  24069    http/compatibility.cpp
+//  24179    http/connection.cpp
+//  24763    http/poller.cpp
+//  24978    http/reactor.cpp
+//  25246    http/request_reader.cpp
+//  25704    http/response.cpp
+//  25785    http/server.cpp
+//  26201    http/sockets.cpp
+//  26715    http/turned_away.cpp
+//  26805    http/wakes.cpp
+//  26853    http/workers.cpp
+//  26966    evidence/diagnosis.cpp
+//  27186    evidence/evidence_json.cpp
+//  27570    evidence/exchange.cpp
+//  27872    evidence/gateway_problems.cpp
+//  28323    evidence/journal.cpp
+//  28481    evidence/kept_problems.cpp
+//  28592    evidence/notes.cpp
+//  28693    evidence/record.cpp
+//  29152    evidence/redaction.cpp
+//  29294    evidence/redirects.cpp
+//  29405    evidence/retries.cpp
+//  29797    evidence/review.cpp
+//  30176    evidence/told_in_body.cpp
+//  30276    evidence/verification.cpp
+//  30393    serve/asked_requests.cpp
+//  30460    serve/chat_judge.cpp
+//  30781    serve/connection_loop.cpp
+//  30941    serve/cross_origin.cpp
+//  30984    serve/delivery_report.cpp
+//  31075    serve/gateway_state.cpp
+//  31111    serve/judge.cpp
+//  31339    serve/limits.cpp
+//  31438    serve/operations.cpp
+//  31661    serve/profile_headers.cpp
+//  31702    serve/reply_answer.cpp
+//  31846    serve/request_checks.cpp
+//  31921    serve/runner.cpp
+//  32185    serve/served_models.cpp
+//  32263    serve/served_request.cpp
+//  32334    gateway/catalogue.cpp
+//  32755    gateway/catalogue_chunks.cpp
+//  33054    gateway/catalogue_delivery.cpp
+//  33209    gateway/catalogue_entries.cpp
+//  33438    gateway/catalogue_failures.cpp
+//  33726    gateway/catalogue_framing.cpp
+//  33913    gateway/catalogue_tool_calls.cpp
+//  34117    gateway/chat_script.cpp
+//  34266    gateway/gateway.cpp
+//  34557    gateway/mishaps.cpp
+//  34904    gateway/options.cpp
+//  35057    gateway/sweep.cpp
+//  35480    document/scenario_files.cpp
+//  35631    document/script_document.cpp
+//  36033    document/script_faults.cpp
+//  36342    document/script_files.cpp
+//  36489    document/script_gateway.cpp
+//  36823    document/script_matchers.cpp
+//  37189    document/script_objects.cpp
+//  37355    document/script_reader.cpp
+//  37798    document/script_references.cpp
+//  38122    document/script_replies.cpp
+//  38599    document/script_schema.cpp
+//  38734    document/script_sections.cpp
+//  39315    document/script_values.cpp
+//  39730  Adapters
+//  39747    adapters/catch2.hpp
+//  39905    adapters/doctest.hpp
+//  40069    adapters/gtest.hpp

@@ -77,7 +77,6 @@ ControlServer::ControlServer(Serving& serving, ControlSettings settings)
 }
 
 ControlServer::~ControlServer() {
-  server_->end();
   control_.waits.stop();
   server_.reset();
 }

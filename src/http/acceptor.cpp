@@ -83,7 +83,6 @@ bool Acceptor::find_a_descriptor() {
     wait();
     return true;
   }
-  if (calls_.free_a_descriptor()) return true;
   if (turned_away_.empty()) return accept_on_the_reserve();
   if (!turned_away_.close_answered()) {
     std::vector<sockets::Watched> descriptors = {{wake_.reading}};

@@ -20,8 +20,6 @@ class Acceptor {
   struct Calls {
     /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
-    /// Tries to free a descriptor for the next connection. Returns whether it did.
-    std::function<bool()> free_a_descriptor;
     /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
   };

@@ -486,9 +486,7 @@ void Connection::wait_for_news() {
   // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
-  stop_line_->set_waiting(waits_for(Wait::For::bytes));
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
-  stop_line_->set_waiting(false);
   may_have_come_ = true;
   if (seen_->woken) wake_->clear();
 }

@@ -209,7 +209,6 @@ class Server::Impl final : public httplib::Server {
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
     calls.serve = [this](int socket, bool last_descriptor) { take(socket, last_descriptor); };
-    calls.free_a_descriptor = [this] { return handler_.free_a_descriptor(); };
     calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }

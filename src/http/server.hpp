@@ -31,9 +31,6 @@ class ConnectionHandler {
   /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
   /// limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
-  /// Tries to free a descriptor by closing an idle connection. Returns whether it did. Called on the accepting thread
-  /// when the process has none left.
-  virtual bool free_a_descriptor() { return false; }
 };
 
 /// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of

@@ -179,11 +179,6 @@ bool was_closed(int socket) {
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-std::size_t received(int socket) {
-  int bytes = 0;
-  return ::ioctl(socket, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-}
-
 std::size_t unacknowledged(int socket) {
 #ifdef SIOCOUTQ
   int bytes = 0;

@@ -55,8 +55,6 @@ void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeou
 bool was_reset(int socket);
 /// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes received and not yet read; 0 if unknown.
-std::size_t received(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
 /// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the

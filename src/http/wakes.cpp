@@ -39,12 +39,6 @@ void StopLine::stop() {
   if (socket_ >= 0) sockets::shut_down(socket_);
 }
 
-bool StopLine::waits_for_client() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has received bytes has ended its wait before.
-  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
-}
-
 void StopLine::cut() {
   const std::lock_guard<std::mutex> lock(mutex_);
   socket_ = -1;

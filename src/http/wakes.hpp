@@ -37,10 +37,6 @@ class StopLine {
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// Whether the connection's thread waits for its client, with no received bytes pending.
-  bool waits_for_client();
-  /// Notes whether the thread waits.
-  void set_waiting(bool waiting) { waiting_ = waiting; }
   /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
@@ -50,7 +46,6 @@ class StopLine {
   std::mutex mutex_;
   int socket_;  // -1 once cut
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> waiting_{false};
 };
 
 }  // namespace mock_gateway::detail

@@ -1,4 +1,4 @@
-// Limits of the control API's connections; who is turned away; Date and Connection of its answers.
+// Limits of the control API's connections; Date and Connection of its answers.
 
 #include "http_server.hpp"
 
@@ -11,7 +11,6 @@
 #include "../http/response.hpp"
 #include "../http/server.hpp"
 #include "internal.hpp"
-#include "places.hpp"
 
 namespace mock_gateway::internal {
 namespace {
@@ -43,16 +42,17 @@ Failure unreadable(const Failure& failure) {
 
 /// Keeps descriptors for this server before it listens.
 const detail::ConnectionLimits& limits_with_descriptors() {
-  constexpr std::size_t turned_away_and_files = 24;
-  detail::Server::keep_descriptors(Places::most + Places::most_closed + turned_away_and_files);
-  static const detail::ConnectionLimits kept = limits();
-  return kept;
+  constexpr std::size_t kept = 100;
+  detail::Server::keep_descriptors(kept);
+  static const detail::ConnectionLimits all = limits();
+  return all;
 }
 
-bool send(Connection& connection, const IncomingRequest& incoming, const HttpAnswer& answer) {
+/// The head and body of an answer. Ends the connection after it where the client, or the answer, wants that.
+std::string bytes_of(Connection& connection, const IncomingRequest& incoming, const HttpAnswer& answer) {
   wire::Headers headers = answer.headers;
-  headers.add("Date",
-              detail::calendar::http_date(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now())));
+  const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  headers.add("Date", detail::calendar::http_date(now));
   // A client that has nothing to follow closes at once, which tells that the answer has come; an acknowledgement alone
   // may take its system 40 ms.
   if (!incoming.keep_alive || answer.after) {
@@ -65,7 +65,7 @@ bool send(Connection& connection, const IncomingRequest& incoming, const HttpAns
   std::string bytes = detail::response_head(answer.status, answer.type, detail::BodyFraming::content_length,
                                             answer.body.size(), headers);
   if (incoming.request.method != "HEAD") bytes += answer.body;
-  return connection.write(bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -76,22 +76,23 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
       : handler_(handler),
         server_(static_cast<detail::ConnectionHandler&>(*this), host, port, limits_with_descriptors(), on_bound) {}
 
-  void end() { places_.end(); }
-
  private:
+  /// What a connection is at. Nothing: it waits for its next request.
+  struct Progress {
+    std::unique_ptr<detail::RequestReader> reader = nullptr;
+    std::string answer = {};
+    std::size_t sent = 0;  // bytes of the answer
+    bool is_sending = false;
+    std::function<void()> after = nullptr;
+  };
+
   std::optional<std::string> accept(const Start& start) override {
-    std::shared_ptr<Places::Place> place = places_.take();
-    if (!place)
-      return "the control API is answering " + std::to_string(Places::most) +
-             " requests, and no more; wait for one of them to end";
-    return start(Beginning::accepted,
-                 [this, place = std::move(place)](Connection& connection, const detail::HeadCheck& check_head) {
-                   serve(connection, check_head, *place);
-                   return false;
+    const auto progress = std::make_shared<Progress>();
+    return start(Beginning::client_speaks,
+                 [this, progress](Connection& connection, const detail::HeadCheck& check_head) {
+                   return serve(connection, check_head, *progress);
                  });
   }
-
-  bool free_a_descriptor() override { return places_.free_a_descriptor(); }
 
   void turn_away(Connection& connection, const detail::HeadCheck& check_head,
                  const std::string& why) noexcept override {
@@ -103,19 +104,83 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
         incoming = detail::read_request(connection, check_head, clock_, nullptr);
       if (!incoming) incoming.emplace();
       incoming->keep_alive = false;
-      send(connection, *incoming, handler_.turn_away(why));
+      connection.write(bytes_of(connection, *incoming, handler_.turn_away(why)));
     } catch (const std::exception&) {  // out of memory: the connection is closed without an answer
     }
   }
 
-  /// Judges a head. A connection that is trusted keeps its place as long as the request lasts.
-  std::optional<Failure> refuse(const IncomingRequest& head, Connection& connection, Places::Place& place) {
+  /// Goes on with what the connection is at. False closes it. Only the handler blocks the thread, and others then wait
+  /// for the connections.
+  bool serve(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) noexcept {
+    try {
+      for (;;) {
+        std::optional<bool> goes_on;
+        if (progress.is_sending)
+          goes_on = send(connection, progress);
+        else if (progress.reader)
+          goes_on = read(connection, progress);
+        else
+          goes_on = begin(connection, check_head, progress);
+        if (!goes_on) return true;
+        if (!*goes_on) return false;
+      }
+    } catch (const std::exception& exception) {  // out of memory, say
+      std::cerr << std::string("mock-gateway: a request to the control API was given up: ") + exception.what() + "\n";
+      return false;
+    }
+  }
+
+  // Nothing: the connection waits. Else whether it goes on.
+
+  std::optional<bool> begin(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) {
+    if (connection.ending() != detail::Outlet::Ending::keep_alive) return false;
+    const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+    if (!arrival) return std::nullopt;
+    if (*arrival != Connection::Arrival::arrived) return false;
+    progress.reader = std::make_unique<detail::RequestReader>(
+        connection, check_head, no_fault_, clock_,
+        [this, &connection](const IncomingRequest& head) { return refuse(head, connection); });
+    return true;
+  }
+
+  std::optional<bool> read(Connection& connection, Progress& progress) {
+    if (!progress.reader->go_on()) return std::nullopt;
+    const std::optional<IncomingRequest> incoming = progress.reader->take();
+    progress.reader.reset();
+    if (!incoming) return false;
+    call_relief();
+    HttpAnswer response = answer(*incoming, connection);
+    progress.answer = bytes_of(connection, *incoming, response);
+    progress.sent = 0;
+    progress.after = std::move(response.after);
+    progress.is_sending = true;
+    return true;
+  }
+
+  static std::optional<bool> send(Connection& connection, Progress& progress) {
+    while (progress.sent < progress.answer.size()) {
+      const auto count = connection.write_some(std::string_view(progress.answer).substr(progress.sent));
+      if (!count) return false;
+      progress.sent += *count;
+      if (*count > 0) continue;
+      const detail::Outlet::Look room = connection.look_for_room();
+      if (room == detail::Outlet::Look::not_yet) return std::nullopt;
+      if (room == detail::Outlet::Look::given_up) return false;
+    }
+    progress.answer.clear();
+    progress.is_sending = false;
+    if (!progress.after) return true;
+    call_relief();
+    connection.drain();
+    progress.after();
+    return false;
+  }
+
+  std::optional<Failure> refuse(const IncomingRequest& head, Connection& connection) {
     bool trusted = false;
     std::optional<Failure> refused = handler_.refuse(HttpRequest{head.request, head.authority}, trusted);
-    if (refused || !trusted) return refused;
-    connection.trust();
-    if (place.hold()) return std::nullopt;
-    return Failure(503, "too_many_connections", "this connection was closed for another one");
+    if (!refused && trusted) connection.trust();
+    return refused;
   }
 
   HttpAnswer answer(const IncomingRequest& incoming, const Connection& connection) {
@@ -130,36 +195,9 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     return handler_.answer(request);
   }
 
-  void serve(Connection& connection, const detail::HeadCheck& check_head, Places::Place& place) noexcept {
-    place.begin(connection.stop_line());
-    try {
-      while (connection.ending() == detail::Outlet::Ending::keep_alive) {
-        if (connection.wait_for_request() != Connection::Arrival::arrived) break;
-        place.begin_request();
-        const std::optional<IncomingRequest> incoming =
-            detail::read_request(connection, check_head, clock_,
-                                 [&](const IncomingRequest& head) { return refuse(head, connection, place); });
-        if (!incoming) break;
-        const HttpAnswer response = answer(*incoming, connection);
-        const auto answered = std::chrono::steady_clock::now();
-        const bool sent = send(connection, *incoming, response);
-        if (sent && response.after) {
-          connection.drain();
-          response.after();
-        }
-        if (!sent) break;
-        place.release(answered);
-      }
-      place.leave();
-      while (!connection.finish()) connection.wait_for_news();  // as long as it has its place
-    } catch (const std::exception& exception) {                 // out of memory, say
-      std::cerr << std::string("mock-gateway: a request to the control API was given up: ") + exception.what() + "\n";
-    }
-  }
-
   HttpHandler& handler_;
   RealClock clock_;
-  Places places_;
+  const std::optional<ConnectionFault> no_fault_ = std::nullopt;
   detail::Server server_;  // last: it stops before what its connections use goes
 };
 
@@ -167,6 +205,5 @@ HttpServer::HttpServer(HttpHandler& handler, const std::string& host, int port,
                        const std::function<void(int port)>& on_bound)
     : impl_(std::make_unique<Impl>(handler, host, port, on_bound)) {}
 HttpServer::~HttpServer() = default;
-void HttpServer::end() { impl_->end(); }
 
 }  // namespace mock_gateway::internal

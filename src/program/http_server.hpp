@@ -30,24 +30,19 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   /// Judges a request by its head, before its body is read. `trusted`: its connection may take more time and bytes from
-  /// now on, and is not closed for another one until the request is answered.
+  /// now on.
   virtual std::optional<Failure> refuse(const HttpRequest& head, bool& trusted) = 0;
   virtual HttpAnswer answer(const HttpRequest& request) = 0;
   /// The answer of a connection that cannot be served.
   virtual HttpAnswer turn_away(const std::string& why) = 0;
 };
-/// An HTTP server beside the gateway's, with descriptors of its own. It answers at most 64 connections at a time, and
-/// closes the one that has been idle longest for a new one.
+/// An HTTP server beside the gateway's, with descriptors of its own. Idle and slow clients take no thread. A connection
+/// that is not trusted is closed 5 s after it was accepted.
 class HttpServer {
  public:
-  /// Of these connections, how many may wait for something to happen.
-  static constexpr std::size_t most_waiting = 48;
-
   /// `on_bound` learns the port before the first connection. Throws GatewayError when it cannot listen.
   HttpServer(HttpHandler& handler, const std::string& host, int port, const std::function<void(int port)>& on_bound);
   ~HttpServer();
-  /// No connection gets a place any more.
-  void end();
 
  private:
   class Impl;
