@@ -91,7 +91,7 @@ TEST_CASE(
   CHECK(hits(gateway).size() == 3 * repeats);
 }
 
-TEST_CASE("something that is no HTTP server has the port: garbage whole, then FIN") {
+TEST_CASE("the port is not HTTP: the client gets all garbage, then FIN") {
   Gateway gateway;
   const Http http(gateway);
   const std::string binary("\0\xff\x16\x03garbage", 11);
@@ -223,7 +223,7 @@ inline RawConnection reused_unread(Gateway& gateway, const ConnectionFault& faul
   return connection;
 }
 
-TEST_CASE("a connection that is reset when reused has delivered its first reply, however late the client reads it") {
+TEST_CASE("a connection that is reset when reused has delivered its first reply, however late it is read") {
   for (int run = 0; run < repeats; ++run) {
     Gateway gateway;
     RawConnection connection = reused_unread(gateway, reset_when_reused());
@@ -232,7 +232,7 @@ TEST_CASE("a connection that is reset when reused has delivered its first reply,
   }
 }
 
-TEST_CASE("a connection that is closed when reused says so behind its first reply, however late the client reads it") {
+TEST_CASE("a connection that is closed when reused shows that after its first reply, however late it is read") {
   Gateway gateway{Options{}.write_timeout(100ms)};
   RawConnection connection = reused_unread(gateway, close_when_reused());
   // Longer than the gateway waits for the client to read.
@@ -287,7 +287,7 @@ TEST_CASE(
   CHECK(gateway.verify(RequestScope("default key")));
 }
 
-TEST_CASE("reset forgets the faults that wait and those that struck") {
+TEST_CASE("reset() forgets queued and used faults") {
   Gateway gateway;
   gateway.next_connection(reset_on_accept(), 2);
   seen(gateway);
@@ -297,7 +297,7 @@ TEST_CASE("reset forgets the faults that wait and those that struck") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("every connection is struck until the faults are cleared, after those that were queued") {
+TEST_CASE("a fault for every connection lasts until it is cleared, after the queued faults") {
   Gateway gateway;
   const Http http(gateway);
   gateway.every_connection(close_on_accept());
@@ -329,7 +329,7 @@ TEST_CASE("every connection is struck until the faults are cleared, after those 
   CHECK(gateway.verify());
 }
 
-TEST_CASE("what can never strike is refused where it is written") {
+TEST_CASE("impossible faults are refused where they are written") {
   Gateway gateway;
   CHECK_THROWS_AS(gateway.next_connection(reset_on_accept(), 0), GatewayError);
   CHECK_THROWS_AS(garbage_on_accept(""), GatewayError);
@@ -380,7 +380,7 @@ const std::vector<ConnectionFault>& all_faults() {
   return faults;
 }
 
-TEST_CASE("a gateway stops at once while a connection is struck") {
+TEST_CASE("a gateway stops at once during a connection fault") {
   for (const ConnectionFault& fault : all_faults()) {
     CAPTURE(fault.to_string());
     CHECK(is_within(20ms, [&] {
@@ -474,7 +474,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a departure that shows only in writing tells closed from reset too") {
+TEST_CASE("a departure noticed while writing distinguishes close and reset too") {
   const std::string flood(16u << 20, 'x');
   for (const bool resets : {false, true}) {
     CAPTURE(resets);
@@ -498,7 +498,7 @@ TEST_CASE("a departure that shows only in writing tells closed from reset too") 
   }
 }
 
-TEST_CASE("the time since the last write counts from the last byte, also in the middle of a large body") {
+TEST_CASE("the time since the last write counts from the last byte, even inside a large body") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(raw_reply(200, std::string(16u << 20, 'x')));
@@ -521,7 +521,7 @@ TEST_CASE("the time since the last write counts from the last byte, also in the 
   CHECK(exchange.departure()->after_last_write == 0s);
 }
 
-TEST_CASE("who stays has not left") {
+TEST_CASE("a client that stays is not recorded as having left") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   CHECK(http.stream().done());

@@ -70,7 +70,7 @@ TEST_CASE(
   CHECK_FALSE(gateway.journal().at(1).connection_fault());
 }
 
-TEST_CASE("an interim response has arrived when a fault takes the place of the reply") {
+TEST_CASE("an interim response arrives before a fault that replaces the reply") {
   const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
   for (int run = 0; run < repeats; ++run) {
     for (const Effect& effect : {close_connection(), reset_connection(), half_close()}) {
@@ -162,7 +162,7 @@ TEST_CASE(
   CHECK(time_of([&] { CHECK(Http(instant).chat().status == 200); }) < 5s);
 }
 
-TEST_CASE("the sender of a large body is slowed down") {
+TEST_CASE("a slow body slows its sender down") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const std::string request = Http(gateway).format_chat(std::string(4u << 20, 'x'));
@@ -230,7 +230,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a client that sends its body after an early status still reads it, and then the end") {
+TEST_CASE("a client that sends its body after an early status still reads the status, then the end") {
   Gateway gateway;
   const std::string request = with_expect(Http(gateway).format_chat());
   for (int run = 0; run < 20; ++run) {
@@ -297,7 +297,7 @@ TEST_CASE("after an early status the body is read, and the connection serves the
   }
 }
 
-TEST_CASE("the connection closes after an early status where nobody knows where its body ends") {
+TEST_CASE("the connection closes after an early status if the body's end is unknown") {
   Gateway gateway{Options{}.max_body(1000)};
   const std::string request = Http(gateway).format_chat();
   const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n";

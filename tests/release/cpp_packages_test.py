@@ -116,7 +116,7 @@ class Conan(Installed):
         self.assert_told(said, ", compiled")
         self.assertEqual(self.packaged(said)[1], ["include/mock_gateway.hpp", "lib/libmock_gateway.a", "licenses/LICENSE"])
 
-    def test_with_header_only_nothing_is_compiled_before_its_users_are(self):
+    def test_with_header_only_nothing_is_compiled_before_the_users_code(self):
         said = self.conan("create", self.recipe, "--options", "&:header_only=True")
         self.assert_told(said, " in the header")
         self.assertEqual(self.packaged(said)[1], ["include/mock_gateway.hpp", "licenses/LICENSE"])

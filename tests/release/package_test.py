@@ -114,10 +114,10 @@ class Wheel(Installed):
         self.first_answer([self.bin / "mock-gateway"], self.began)
         self.assertEqual(self.run_here(self.bin / "mock-gateway", "--version").strip(), VERSION_LINE)
 
-    def test_the_page_of_your_app_holds(self):
+    def test_the_page_your_app_is_correct(self):
         self.its_page_holds(self.bin / "mock-gateway")
 
-    def test_its_fixture_needs_no_set_up_and_finds_its_own_program(self):
+    def test_its_fixture_needs_no_setup_and_finds_its_own_program(self):
         """Runs the test in its README with the SDK that it uses, and mypy on its types."""
         self.run_here(self.bin / "pip", "install", "--quiet", "--disable-pip-version-check",
                       *(f"--requirement={CHECKOUT / folder / 'requirements.txt'}"
@@ -168,14 +168,14 @@ class Npm(Installed):
         self.first_answer([self.folder / "node_modules/.bin/mock-gateway"], self.began)
         self.assertEqual(self.run_here("npx", "--no-install", "mock-gateway", "--version").strip(), VERSION_LINE)
 
-    def test_the_page_of_your_app_holds(self):
+    def test_the_page_your_app_is_correct(self):
         self.its_page_holds(self.folder / "node_modules/.bin/mock-gateway")
 
-    def test_only_the_program_of_this_platform_is_there(self):
+    def test_it_contains_only_the_program_of_this_platform(self):
         programs = self.folder / "node_modules/@mock-gateway"
         self.assertEqual([each.name for each in programs.iterdir()], [f"linux-{PROCESSOR.replace('x86_64', 'x64')}"])
 
-    def test_the_exit_code_is_the_program_s(self):
+    def test_the_exit_code_is_the_programs(self):
         for command, code in ((["run", "--allow-refused", "--", "sh", "-c", "exit 7"], 7), (["serve", "--no-such-flag"], 2)):
             with self.subTest(command):
                 self.run_here(self.folder / "node_modules/.bin/mock-gateway", *command, code=code)
@@ -195,7 +195,7 @@ class Npm(Installed):
                              "--skipLibCheck", typed, code=2)
         self.assertIn("Type 'number' is not assignable to type 'readonly string[]'", said)
 
-    def test_without_the_program_it_says_what_is_missing(self):
+    def test_without_the_program_the_error_names_it(self):
         with tempfile.TemporaryDirectory() as folder:
             modules = pathlib.Path(folder, "node_modules")
             shutil.copytree(self.folder / "node_modules/mock-gateway", modules / "mock-gateway")
@@ -223,7 +223,7 @@ class Go(Installed):
         said = self.run_here("go", "run", f"{self.module}/cmd/mock-gateway@v{VERSION}", "--version")
         self.assertEqual(said.strip(), VERSION_LINE)
 
-    def test_the_page_of_your_app_holds(self):
+    def test_the_page_your_app_is_correct(self):
         self.run_here("go", "build", "-o", "bin/mock-gateway", f"{self.module}/cmd/mock-gateway")
         self.its_page_holds(self.folder / "bin/mock-gateway")
 
