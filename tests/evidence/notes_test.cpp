@@ -124,9 +124,7 @@ TEST_CASE("verify() notes which exchanges got a failure, and which keys were ref
                        "exchange 7 was refused with 401 unauthorized, with no key of this gateway"});
 }
 
-TEST_CASE(
-    "verify() notes whose limit refused a request and who asked for an unknown model, and leaves the rest to "
-    "problems") {
+TEST_CASE("verify() notes refusals by limits and unknown models; other failures are problems") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey limited = gateway.keys().create("limited");
   gateway.keys().limit_rate(limited.id, 1, 1h);
@@ -277,8 +275,7 @@ TEST_CASE("a failed test reports chaos in its own requests, not in earlier tests
   CHECK(has_part(gateway.verify().message(), "no rules any more, 1 of 2 requests struck"));
 }
 
-TEST_CASE(
-    "how many more exchanges there are to note is told of each failed test, as many as there were before or not") {
+TEST_CASE("each failed test reports how many further exchanges have notes, whatever came before") {
   Gateway gateway;
   gateway.chat().reply(text("one").finish_reason("length"));
   for (int test = 0; test < 3; ++test) {

@@ -73,9 +73,7 @@ TEST_CASE("a connection is reset on accept, and the next one is served") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE(
-    "a connection is closed on accept with a FIN, whether its client "
-    "speaks or not") {
+TEST_CASE("a connection is closed on accept with a FIN, whether or not its client sends") {
   Gateway gateway;
   const Http http(gateway);
   for (int run = 0; run < repeats; ++run) {
@@ -108,9 +106,7 @@ TEST_CASE("the port is not HTTP: the client gets all garbage, then FIN") {
   CHECK(gateway.journal().count() == 0);
 }
 
-TEST_CASE(
-    "connections are struck in the order in which they are accepted, and "
-    "each only once") {
+TEST_CASE("faults apply to connections in the order of accept, one fault each") {
   Gateway gateway;
   for (int run = 0; run < repeats; ++run) {
     for (int i = 0; i < 5; ++i) gateway.next_connection(garbage_on_accept("number " + std::to_string(i)));
@@ -125,9 +121,7 @@ TEST_CASE(
 
 // --- The port --------------------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "a gateway that refuses connections gives ECONNREFUSED, keeps those "
-    "it has, and opens the same port again") {
+TEST_CASE("a closed port gives ECONNREFUSED, keeps existing connections, and can be opened again") {
   Gateway gateway;
   const int port = gateway.port();
   const Http kept = Http(gateway).keep_alive();
@@ -147,9 +141,7 @@ TEST_CASE(
   CHECK(gateway.journal().last().connection_id() == 1);
 }
 
-TEST_CASE(
-    "reset opens the port, and a gateway that refuses is stopped as fast "
-    "as another") {
+TEST_CASE("reset() opens the port, and a gateway with a closed port stops as fast as others") {
   CHECK(is_within(50ms, [] {
     Gateway gateway;
     gateway.refuse_connections();
@@ -196,9 +188,7 @@ TEST_CASE("an idle connection ends as the first byte of its next request arrives
   }
 }
 
-TEST_CASE(
-    "a connection that was idle before the fault was queued is struck "
-    "too, a new one is not") {
+TEST_CASE("a fault on reuse also applies to an already idle connection, but not to a new one") {
   Gateway gateway;
   const Http http(gateway);
   RawConnection idle(gateway);
@@ -244,9 +234,7 @@ TEST_CASE("a connection that is closed when reused shows that after its first re
 
 // --- The queue -------------------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "faults strike first in, first out: the first waits for a connection "
-    "at its place") {
+TEST_CASE("faults are used first in, first out: the first waits for a connection at its moment") {
   Gateway gateway;
   const Http http(gateway);
   gateway.next_connection(unsolicited_continue());
@@ -264,9 +252,7 @@ TEST_CASE(
   CHECK(hits(gateway) == std::vector<std::string>{"unsolicited 100 Continue", "reset on accept", "close when reused"});
 }
 
-TEST_CASE(
-    "verify tells the fault that no connection came to, with the line "
-    "that queued it") {
+TEST_CASE("verify() reports an unused connection fault with the line that queued it") {
   Gateway gateway;
   gateway.next_connection(reset_on_accept(), 3);
   const int line = __LINE__ - 1;
@@ -391,9 +377,7 @@ TEST_CASE("a gateway stops at once during a connection fault") {
   }
 }
 
-TEST_CASE(
-    "a slow body ends as soon as its client leaves, and is no exchange "
-    "unless it came whole") {
+TEST_CASE("a slow body ends when its client leaves, and is an exchange only if it is complete") {
   for (const bool whole : {false, true}) {
     for (const bool resets : {false, true}) {
       CAPTURE(whole);
@@ -416,9 +400,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a client that closed only its sending side gets the reply to its "
-    "slow body") {
+TEST_CASE("a half-closing client gets the reply to its slow body") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.next_connection(slow_body(1, 1h));
@@ -432,9 +414,7 @@ TEST_CASE(
 
 // --- Actions of the client -------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "a departure tells after which event, how long after, how much was "
-    "delivered, and how") {
+TEST_CASE("a departure has the last event, the delay, the delivered bytes and the kind of close") {
   for (int run = 0; run < repeats; ++run) {
     for (const bool resets : {false, true}) {
       CAPTURE(resets);

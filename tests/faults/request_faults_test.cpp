@@ -33,9 +33,7 @@ using test_support::with_expect;
 
 constexpr int repeats = 10;
 
-TEST_CASE(
-    "an interim response comes before the reply, byte for byte, and is "
-    "no part of it") {
+TEST_CASE("an interim response comes before the reply, byte for byte, and is not part of it") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply("Hello.");
@@ -98,9 +96,7 @@ TEST_CASE("an interim response leaves the connection open for the next request")
   CHECK(gateway.journal().connection_hits().size() == 2);
 }
 
-TEST_CASE(
-    "a body is read so many bytes after each gap of the gateway's clock, "
-    "in each framing") {
+TEST_CASE("a slow body is read in steps on the gateway's clock, in each framing") {
   const std::string body = test_support::chat_body().dump();
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
@@ -139,9 +135,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a slow body and the pace of its reply are one schedule, on the "
-    "manual and on the instant clock") {
+TEST_CASE("a slow body and the pace of its reply share a schedule on the manual and the instant clock") {
   const auto size = static_cast<std::chrono::seconds::rep>(test_support::chat_body().dump().size());
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
@@ -186,9 +180,7 @@ TEST_CASE("a slow body slows its sender down") {
   CHECK(gateway.journal().last().body().size() > (4u << 20));
 }
 
-TEST_CASE(
-    "a slow body that nobody advances is ended by the guard, and verify "
-    "tells it") {
+TEST_CASE("the guard ends a slow body on a forgotten clock, and verify() reports it") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock)};
   gateway.next_connection(slow_body(1000, 1s));
@@ -199,9 +191,7 @@ TEST_CASE(
   CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
 }
 
-TEST_CASE(
-    "a final status comes before the body, without 100 Continue, and "
-    "then FIN") {
+TEST_CASE("an early final status comes before the body, without 100 Continue, then FIN") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
