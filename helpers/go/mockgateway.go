@@ -157,8 +157,7 @@ func (s *Server) Advance(by string) error {
 	return s.Control("POST", "/clock/advance", M{"by": by}, nil, nil)
 }
 
-// Gateway is a key of a server with its own stubs, failures, states, gates and requests. If the server refuses a call,
-// the method fails the test.
+// Gateway is a key of a server with its stubs, failures, states, gates and requests. Errors fail the test.
 type Gateway struct {
 	BaseURL, APIKey string
 	ID              string // ID of the key

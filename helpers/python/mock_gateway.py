@@ -64,8 +64,7 @@ class MockGateway:
     def start(cls, scripts: Sequence[str | os.PathLike[str]] = (), flags: Sequence[str] = (),
               within: float = 30) -> MockGateway:
         """Returns when the program serves. `scripts` are files or folders of scripts, `flags` other flags of
-        `mock-gateway serve`, such as ["--profile", "openai"]. Raises GatewayError, after `within` seconds at the
-        latest."""
+        `mock-gateway serve`, such as ["--profile", "openai"]. Raises GatewayError, after at most `within` seconds."""
         program = os.environ.get("MOCK_GATEWAY_BIN") or _program_of_package() or "mock-gateway"
         command = [program, "serve", "--port=0", "--control=0", "--print=json", "--until-eof", "--quiet", *flags]
         command += [f"--script={os.fspath(script)}" for script in scripts]
@@ -171,8 +170,8 @@ class Scope:
             print(f"{line}: {warning['pointer']}: {warning['message']}", file=sys.stderr)
         return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted["stubs"]]
 
-    # disable(): requests with this key get 403 until enable(). limit("2/1m") sets its request limit; requests above it
-    # get 429. limit(None) removes the limit.
+    # disable(): requests with this key get 403 until enable(). limit("2/1m"): requests above this get 429; limit(None)
+    # removes the limit.
     def disable(self) -> None: self.server.disable_key(self.id)
     def enable(self) -> None: self.server.enable_key(self.id)
     def limit(self, rate: str | None) -> None: self.server.control("PATCH", f"/keys/{self.id}", {"limit": rate})
