@@ -180,7 +180,7 @@ TEST_CASE("a departed client's exchange is not waited for, although its reply st
     gateway.stop();
     CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
   }
-  SUBCASE("and what its client's system answers to the next bytes ends it") {
+  SUBCASE("and the reset by its client's system ends it") {
     gate.open();
     CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
   }

@@ -110,7 +110,7 @@ class Wheel(Installed):
         cls.bin = cls.folder / "venv/bin"
         cls.run_here(cls.bin / "pip", "install", "--quiet", "--no-index", WHEEL)
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         self.first_answer([self.bin / "mock-gateway"], self.began)
         self.assertEqual(self.run_here(self.bin / "mock-gateway", "--version").strip(), VERSION_LINE)
 
@@ -164,7 +164,7 @@ class Npm(Installed):
         (cls.folder / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
         cls.run_here("npm", "install", "--silent", "--no-audit", "--no-fund", *NPM)
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         self.first_answer([self.folder / "node_modules/.bin/mock-gateway"], self.began)
         self.assertEqual(self.run_here("npx", "--no-install", "mock-gateway", "--version").strip(), VERSION_LINE)
 
@@ -217,7 +217,7 @@ class Go(Installed):
         cls.began = time.monotonic()
         (cls.folder / "go.mod").write_text(f"module app\n\ngo 1.22\n\nrequire {cls.module} v{VERSION}\n", encoding="utf-8")
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         self.run_here("go", "build", "-o", "it", f"{self.module}/cmd/mock-gateway")
         self.first_answer([self.folder / "it"], self.began)
         said = self.run_here("go", "run", f"{self.module}/cmd/mock-gateway@v{VERSION}", "--version")
@@ -265,7 +265,7 @@ func TestModels(t *testing.T) {{
 
 @unittest.skipUnless(os.geteuid() == 0, "dpkg installs for root alone")
 class Debian(Installed):
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         began = time.monotonic()
         for folder in ("updates", "info"):
             (self.folder / "var/lib/dpkg" / folder).mkdir(parents=True)
@@ -282,7 +282,7 @@ class Debian(Installed):
 class Container(Installed):
     """Without a container engine: runs what the Containerfile says in new namespaces."""
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         said = (FOLDER / "Containerfile").read_text(encoding="utf-8")
         program = re.search(r"^ARG PROGRAM=(.*)$", said, re.MULTILINE)[1]
         if PROCESSOR not in program:
