@@ -8,7 +8,7 @@ With pytest 8 or newer, `pytest_plugins = ["mock_gateway"]` in conftest.py, or `
 
 `gateway` is a Scope with an API key for one test. OPENAI_BASE_URL and OPENAI_API_KEY are set while the test runs. Its
 stubs answer requests with this key only, so tests may run in parallel. After the test function, the gateway verifies
-and reviews the requests with this key. Problems fail the test, except those that the test has already read. All tests
+and reviews the requests with this key. Problems fail the test, unless the test has already read them. All tests
 of a process share one server. For other settings, define its fixture in a conftest.py, or several:
 
     @pytest.fixture(scope="session")
@@ -180,7 +180,7 @@ class Scope:
         self.server.control("PATCH", f"/keys/{self.id}", {"limit_tokens": rate})
     # Forces a failure with the fields of `failures` in scripts: fail(failure="overloaded", times=2).
     def fail(self, *document: Fields, **fields: Any) -> None: self.control("POST", "/failures", dict(*document, **fields))
-    # verify(): unmet expectations. review(): mistakes of the client. What they return no longer fails the test.
+    # verify(): unmet expectations. review(): mistakes of the client. Returned ones no longer fail the test.
     def verify(self) -> dict[str, Any]: return self._look_at("/verify", "problems")
     def review(self) -> dict[str, Any]: return self._look_at("/review", "findings")
 

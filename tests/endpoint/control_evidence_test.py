@@ -212,7 +212,7 @@ class Keys(Evidence):
             self.assertEqual(gateway.call("DELETE", "/keys/" + made["id"])["state"], "deleted")
             self.assertEqual(gateway.chat(key=secret)[0], 401)
             self.assertNotIn("paying", [key["name"] for key in gateway.get("/keys")["keys"]])
-            # Whatever responses they got.
+            # All of them, with any response.
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 
@@ -1016,7 +1016,7 @@ class Scopes(Evidence):
             self.assertIn("no stub matched", ended["message"])
             self.assertFalse(ended["verify"]["ok"])
             self.assertEqual(ended["review"]["judged"], 3)
-            # Nothing of it is left.
+            # Ending the scope removed everything.
             self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
             self.assertEqual(gateway.get("/journal")["exchanges"], [])
             self.assertEqual(gateway.get("/stubs")["stubs"], [])

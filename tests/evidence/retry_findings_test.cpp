@@ -92,7 +92,7 @@ TEST_CASE("other texts, and times in other places, request no wait") {
   CHECK(codes(asked_again(limited(R"({"retryDelay":"soon"})"), 0s)) == "");
   CHECK(codes(asked_again(limited(R"({"retryDelay":{"seconds":30}})"), 0s)) == "");
   CHECK(codes(asked_again(failure(503, "busy", "try again in 30s"), 0s)) == "");
-  // A time in a header takes precedence, whatever its value.
+  // A time in a header takes precedence, with any value.
   const Failure both = says("try again in 30s");
   CHECK(codes(asked_again(both.retry_after(10s), 5s)) == "retry_after_ignored");
   CHECK(codes(asked_again(both.retry_after(10s), 10s)) == "");

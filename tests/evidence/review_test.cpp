@@ -739,7 +739,7 @@ TEST_CASE("a review reports open exchanges, and waits only for its own") {
   REQUIRE(client.receive_until("\"a\"").found);
   CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
   wire.http.with_key(mine.secret).get("/v1/models");
-  // For an open exchange of its own, it would wait a second.
+  // For one of its own open exchanges, it would wait a second.
   CHECK(is_within(
       1s, [&] { return time_of([&] { CHECK(wire.gateway.review(mine.id).open() == 0); }); }, 1));
 }

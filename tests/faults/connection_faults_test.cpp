@@ -294,7 +294,7 @@ TEST_CASE("a fault for every connection lasts until it is cleared, after the que
   CHECK(hits(gateway).size() == repeats + 1);
   gateway.clear_connection_faults();
   CHECK(http.chat().status == 200);
-  // A reused connection has a moment of its own, and so does its request.
+  // Reuse of a connection is a separate moment, and so is its request.
   gateway.every_connection(unsolicited_continue());
   gateway.every_connection(reset_when_reused());
   for (int run = 0; run < repeats; ++run) {

@@ -38,7 +38,7 @@ inline Json streamed(const std::string& question) {
   return body;
 }
 
-/// A client that accepts whatever chaos leaves of its replies.
+/// A client that accepts replies changed by chaos.
 inline Http robust(const Gateway& gateway) { return Http(gateway).keep_alive().allow_incomplete(); }
 
 /// Sends a request, reads the body, which is shorter than the head announces, and closes the connection. Returns the
