@@ -9,8 +9,8 @@
 //	}
 //
 // A Gateway is a scope with an API key for one test. Its stubs answer requests with this key only, so tests may run in
-// parallel. After the test, the gateway verifies and reviews the requests with this key. Problems fail the test, except
-// those that the test has already read. All tests of a process share one server. For other settings, start a server in
+// parallel. After the test, the gateway verifies and reviews the requests with this key. Problems fail the test,
+// unless the test has already read them. All tests of a process share one server. For other settings, start a server in
 // TestMain or in a test: StartServer("--strict"), then server.Scope(t).
 //
 // Stubs, failures and keys have the same fields as in scripts. A call that the server refuses fails the test with its text.
@@ -157,8 +157,7 @@ func (s *Server) Advance(by string) error {
 	return s.Control("POST", "/clock/advance", M{"by": by}, nil, nil)
 }
 
-// Gateway is a key of a server with its own stubs, failures, states, gates and requests. If the server refuses a call,
-// the method fails the test.
+// Gateway is a key of a server with its stubs, failures, states, gates and requests. Errors fail the test.
 type Gateway struct {
 	BaseURL, APIKey string
 	ID              string // ID of the key
@@ -321,7 +320,7 @@ type Judgement struct {
 	Problems, Findings []Wrong // from Verify, from Review
 }
 
-// Verify returns unmet expectations, Review mistakes of the client. What they return no longer fails the test.
+// Verify returns unmet expectations, Review mistakes of the client. Returned problems no longer fail the test.
 func (g *Gateway) Verify() Judgement { return g.lookAt("/verify") }
 func (g *Gateway) Review() Judgement { return g.lookAt("/review") }
 

@@ -1,5 +1,5 @@
-// TypeScript types of mock-gateway.mjs; copy both files. Stubs, failures and keys have the same fields as in scripts.
-// `mock-gateway schema` prints them.
+// TypeScript types of mock-gateway.mjs; copy both. Fields of stubs, failures and keys: `mock-gateway schema` prints
+// them.
 
 /** A JSON value. */
 export type Json = unknown;

@@ -9,8 +9,8 @@
 //   });
 //
 // `gateway` is a Scope with an API key for one test. Its stubs answer requests with this key only, so tests may run in
-// parallel. After the test, the gateway verifies and reviews the requests with this key. Problems fail the test, except
-// those that the test has already read. With jest:
+// parallel. After the test, the gateway verifies and reviews the requests with this key. Problems fail the test,
+// unless the test has already read them. With jest:
 //
 //   beforeEach(async () => { gateway = await openGateway(expect.getState().currentTestName); });
 //   afterEach(() => gateway.close());
@@ -183,7 +183,7 @@ export class Scope {
   limitTokens(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit_tokens: rate }); }
   // Forces a failure. The fields are those of an entry of `failures` in scripts: { failure: 'overloaded', times: 2 }.
   fail(fields) { return this.control('POST', '/failures', fields); }
-  // verify(): unmet expectations of stubs. review(): mistakes of the client. What they return no longer fails the test.
+  // verify(): unmet expectations of stubs. review(): mistakes of the client. Returned ones no longer fail the test.
   verify() { return this.#lookAt('/verify', 'problems'); }
   review() { return this.#lookAt('/review', 'findings'); }
 

@@ -74,7 +74,7 @@ async function start(env, options) {
   }
 }
 
-// The result of node:test for a file with this code, in a process of its own.
+// The result of node:test for a file with this code, in a separate process.
 function suite(code, env = {}) {
   const beginning = `
     import assert from 'node:assert/strict';

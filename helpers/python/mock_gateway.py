@@ -8,7 +8,7 @@ With pytest 8 or newer, `pytest_plugins = ["mock_gateway"]` in conftest.py, or `
 
 `gateway` is a Scope with an API key for one test. OPENAI_BASE_URL and OPENAI_API_KEY are set while the test runs. Its
 stubs answer requests with this key only, so tests may run in parallel. After the test function, the gateway verifies
-and reviews the requests with this key. Problems fail the test, except those that the test has already read. All tests
+and reviews the requests with this key. Problems fail the test, unless the test has already read them. All tests
 of a process share one server. For other settings, define its fixture in a conftest.py, or several:
 
     @pytest.fixture(scope="session")
@@ -64,8 +64,7 @@ class MockGateway:
     def start(cls, scripts: Sequence[str | os.PathLike[str]] = (), flags: Sequence[str] = (),
               within: float = 30) -> MockGateway:
         """Returns when the program serves. `scripts` are files or folders of scripts, `flags` other flags of
-        `mock-gateway serve`, such as ["--profile", "openai"]. Raises GatewayError, after `within` seconds at the
-        latest."""
+        `mock-gateway serve`, such as ["--profile", "openai"]. Raises GatewayError, after at most `within` seconds."""
         program = os.environ.get("MOCK_GATEWAY_BIN") or _program_of_package() or "mock-gateway"
         command = [program, "serve", "--port=0", "--control=0", "--print=json", "--until-eof", "--quiet", *flags]
         command += [f"--script={os.fspath(script)}" for script in scripts]
@@ -171,8 +170,8 @@ class Scope:
             print(f"{line}: {warning['pointer']}: {warning['message']}", file=sys.stderr)
         return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted["stubs"]]
 
-    # disable(): requests with this key get 403 until enable(). limit("2/1m") sets its request limit; requests above it
-    # get 429. limit(None) removes the limit.
+    # disable(): requests with this key get 403 until enable(). limit("2/1m"): requests above this get 429; limit(None)
+    # removes the limit.
     def disable(self) -> None: self.server.disable_key(self.id)
     def enable(self) -> None: self.server.enable_key(self.id)
     def limit(self, rate: str | None) -> None: self.server.control("PATCH", f"/keys/{self.id}", {"limit": rate})
@@ -181,7 +180,7 @@ class Scope:
         self.server.control("PATCH", f"/keys/{self.id}", {"limit_tokens": rate})
     # Forces a failure with the fields of `failures` in scripts: fail(failure="overloaded", times=2).
     def fail(self, *document: Fields, **fields: Any) -> None: self.control("POST", "/failures", dict(*document, **fields))
-    # verify(): unmet expectations. review(): mistakes of the client. What they return no longer fails the test.
+    # verify(): unmet expectations. review(): mistakes of the client. Returned ones no longer fail the test.
     def verify(self) -> dict[str, Any]: return self._look_at("/verify", "problems")
     def review(self) -> dict[str, Any]: return self._look_at("/review", "findings")
 

@@ -172,7 +172,7 @@ TEST_CASE("text shown before an error must match the sent text, in order and onc
       {"invalid-json", told(some + "9 °C."), "error surfaced"},
       {"invalid-json", told(some + "9 °C. "), "wrong answer (no)"},
       {"data-after-done", told(whole + " And"), "error surfaced (no)"},
-      // If no text was sent, there is none to show.
+      // If no text was sent, the client must not show any.
       {"html-with-200", told("<!DOCTYPE html>"), "wrong answer (no)"},
       {"key-invalid", told("unauthorized"), "wrong answer (no)"},
       {"key-invalid", told("", 3), "error surfaced"},

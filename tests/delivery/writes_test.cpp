@@ -241,7 +241,7 @@ TEST_CASE("a client that leaves inside a large write is recorded with the events
   const std::string whole = Stream(text(words)).rest();
   test_support::ConnectionOptions small;
   small.receive_buffer = 4096;
-  // With one_write() the write has six megabytes, of which the connection accepts a part.
+  // With one_write() the connection accepts only a part of a write of six megabytes.
   for (const Reply& reply : {text(words), text(words).one_write()}) {
     Stream left(reply, small);
     const Exchange exchange = left.stub.last_call();

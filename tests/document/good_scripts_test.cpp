@@ -245,7 +245,7 @@ TEST_CASE("raw replies and chunks are sent byte by byte") {
   CHECK(served.http().stream().body == "data: {\"x\":1}\r\n\r\n: hi\n\n: a\n\nid: 7\r\n\r\n");
 }
 
-TEST_CASE("a fault strikes at its trigger") {
+TEST_CASE("a fault happens at its trigger") {
   Served served(
       R"("stubs": [{"replies": [{"text": "one two three", "faults": [{"after_tokens": 2, "effect": "reset_connection"}]},
     {"text": "one two three", "faults": [{"before_done": true, "effect": "skip_event"}]},

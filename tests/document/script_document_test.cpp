@@ -263,8 +263,7 @@ TEST_CASE("a gate keeps its identity when its script is read again, and new gate
   CHECK(said(Http(gateway).chat()) == "one two");
 }
 
-TEST_CASE(
-    "a script that says how a gateway starts is not loaded into one that runs, and is told from one that does not") {
+TEST_CASE("a script with gateway settings cannot be loaded into a running gateway, one without can") {
   const auto starting = [](const std::string& gateway) {
     return ScriptDocument::from_json(parsed(R"({"mock_gateway": 1)" + gateway + R"(, "stubs": [{"reply": "a"}]})"));
   };

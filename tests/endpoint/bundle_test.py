@@ -200,7 +200,7 @@ class Bundles(unittest.TestCase):
         self.assertEqual((exchange["id"], exchange["decision"]["kind"]), (1, "default reply"))
         self.assertEqual(exchange["request"]["body"]["json"], chat("How are you?"))
 
-    def test_another_request_is_not_answered_by_it(self):
+    def test_a_bundle_answers_only_its_own_request(self):
         with Program({}) as gateway:
             gateway.ask("one")
             text = self.bundle(gateway)
@@ -230,7 +230,7 @@ class Bundles(unittest.TestCase):
                           b'" %b' % word.encode() in piece]
                 self.assertGreaterEqual(came, time_of if reply is second else scripted)
 
-    def test_on_a_manual_clock_each_event_has_its_time_again(self):
+    def test_on_a_manual_clock_each_event_keeps_its_time(self):
         reply = {"text": "one two three four", "first_token_after": "120ms", "every": "7ms", "faults": [
             {"after_tokens": 2, "effect": {"stall": "1s"}}, {"before_done": True, "effect": {"stall": "3ms"}},
             {"at_end": True, "effect": {"stall": "2ms"}}, {"at_end": True, "effect": "reset_connection"}]}
@@ -317,7 +317,7 @@ class Bundles(unittest.TestCase):
                 first, _, _ = self.stub({"text": "Zürich two three", "faults": [fault]}, chat())
                 self.assertEqual(first.ending, ending)
 
-    def test_a_stall_that_its_guard_ended(self):
+    def test_a_stall_that_the_guard_ended(self):
         script = {"gateway": {"stall_guard": "100ms"},
                   "stubs": [{"reply": {"text": "one two", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}
         with Program(script) as gateway:
@@ -343,7 +343,7 @@ class Bundles(unittest.TestCase):
             with self.subTest(reply=reply):
                 self.stub(reply)
 
-    def test_a_compressed_stream_is_shown_and_compressed_again(self):
+    def test_a_compressed_stream_is_readable_and_compressed_again(self):
         first, _, bundle = self.stub({"text": "one two", "sse": {"gzip": True}})
         self.assertIn(b"\x1f\x8b", first.raw)
         self.assertTrue(bundle["stubs"][0]["reply"]["sse"]["gzip"])
@@ -375,7 +375,7 @@ class Bundles(unittest.TestCase):
             converse(gateway, request_of(gateway, chat()))
             self.refused(gateway, 1, "interim")
 
-    def test_what_keys_may_not_and_what_is_refused(self):
+    def test_refusals_because_of_keys_and_other_checks(self):
         keys = [{"name": "off", "secret": "sk-off", "state": "disabled"},
                 {"name": "few", "secret": "sk-few", "models": ["other"]},
                 {"name": "slow", "secret": "sk-slow", "limit": "1/1h"},
@@ -442,7 +442,7 @@ class Bundles(unittest.TestCase):
                 self.assertIn(b'"object":"embedding"', first.raw)
                 self.assertEqual(bundle["operations"][0]["path"], "/v1/embeddings")
 
-    def test_a_gateway_that_is_not_as_usual(self):
+    def test_a_gateway_with_other_settings(self):
         options = {"models": ["fast", {"id": "deep", "owner": "lab"}], "profile": "openai", "max_n": 200,
                    "acceptance": {"base": "openai", "text_parts": False}}
         body = chat(model="deep", n=150, frequency_penalty=1)
@@ -452,14 +452,14 @@ class Bundles(unittest.TestCase):
                          {name: options[name] for name in ("models", "profile", "max_n")})
         self.assertFalse(bundle["gateway"]["acceptance"]["text_parts"])
 
-    def test_models_that_are_not_the_usual_one(self):
+    def test_other_models_than_the_default(self):
         for models, kept in [(["mock-model"], None), (["mock-model", "b"], ["mock-model", "b"]), (["b"], ["b"]),
                              ([{"id": "mock-model", "owner": "lab"}], [{"id": "mock-model", "owner": "lab"}])]:
             with self.subTest(models), Program({"gateway": {"models": models}, "stubs": [{"reply": "Hi"}]}) as gateway:
                 gateway.chat(model=models[-1]["id"] if isinstance(models[-1], dict) else models[-1])
                 self.assertEqual(json.loads(self.bundle(gateway)).get("gateway", {}).get("models"), kept)
 
-    def test_what_the_program_takes_unless_told_otherwise_stands_there_where_it_is_needed(self):
+    def test_settings_that_differ_from_the_programs_defaults_are_in_the_bundle(self):
         picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]}
         for fields, kept in [({}, None), ({"model": "gpt-4o-mini"}, {"models": "any"}),
                              ({"messages": [picture]}, {"acceptance": "openai"}),
@@ -469,7 +469,7 @@ class Bundles(unittest.TestCase):
                 _, _, bundle = self.again({"stubs": [{"reply": "Hi"}]}, chat(**fields))
                 self.assertEqual(bundle.get("gateway"), kept)
 
-    def test_a_connection_that_the_client_closes_is_no_part_of_the_answer(self):
+    def test_a_close_by_the_client_is_not_part_of_the_reply(self):
         script = {"stubs": [{"when": {"user_says": "close"},
                              "reply": {"text": "a", "headers": {"Connection": "close"}}},
                             {"reply": "b"}]}
@@ -483,7 +483,7 @@ class Bundles(unittest.TestCase):
                 [stub] = json.loads(self.bundle(gateway, exchange))["stubs"]
                 self.assertEqual(stub["reply"].get("headers"), headers, exchange)
 
-    def test_what_no_script_can_name(self):
+    def test_requests_that_no_matcher_can_name(self):
         for method, path, word in [("get", "/v1/x", "its method"), ("G3T", "/v1/x", "its method"),
                                    ("GET", "/v1/{id}", "its path"), ("GET", "/v1/a}", "its path"),
                                    ("OPTIONS", "*", "its path")]:
@@ -491,7 +491,7 @@ class Bundles(unittest.TestCase):
                 converse(gateway, request_of(gateway, None, path, method))
                 self.refused(gateway, 1, "no script can name " + word)
 
-    def test_strict_means_what_the_profile_documents(self):
+    def test_strict_means_the_documented_fields_of_the_profile(self):
         taken = chat(user="u", stop="x")
         for acceptance, kept in (("strict", "strict"),
                                  ({"base": "strict", "logprobs": False}, {"base": "strict", "logprobs": False}),
@@ -502,7 +502,7 @@ class Bundles(unittest.TestCase):
                 if kept:
                     self.assertEqual(bundle["gateway"]["acceptance"], kept)
 
-    def test_what_a_test_was_asked_for(self):
+    def test_a_reply_that_the_test_was_asked_for(self):
         with Program({"stubs": [{"reply": {"ask": True}}]}) as gateway:
             replies = []
             client = threading.Thread(target=lambda: replies.append(converse(gateway, request_of(gateway, stream()))))
@@ -514,7 +514,7 @@ class Bundles(unittest.TestCase):
         with Program(text) as gateway:
             self.assertEqual(converse(gateway, request_of(gateway, stream())).comparable, replies[0].comparable)
 
-    def test_no_bundle_holds_a_secret(self):
+    def test_no_bundle_contains_a_secret(self):
         foreign = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
         other = "gsk_abcdefghijklmnopqrstuvwxyz0123456789"
         with Program({"keys": [{"name": "short", "secret": "sk-short"}], "stubs": [
@@ -534,7 +534,7 @@ class Bundles(unittest.TestCase):
             self.assertEqual(status, 200)
             self.assertIn("end", json.loads(body)["choices"][0]["message"]["content"])
 
-    def test_a_prompt_with_a_key_is_answered_again_by_its_beginning(self):
+    def test_a_prompt_with_a_key_is_matched_by_its_beginning(self):
         keys = [{"name": "own", "secret": "sk-short"}, {"name": "word", "secret": "abcdef0123456789"}]
         for prompt, when in [("my key is sk-short, keep it", {"user_says": {"starts_with": "my key is sk-"}}),
                              ("my key is abcdef0123456789", {"user_says": {"starts_with": "my key is "}}),
@@ -548,7 +548,7 @@ class Bundles(unittest.TestCase):
                 with Program(text) as gateway:
                     self.assertEqual(gateway.ask(prompt), "kept")
 
-    def test_what_is_refused_is_forced_on_the_whole_operation(self):
+    def test_a_refusal_is_forced_on_the_whole_operation(self):
         keys = [{"name": "off", "secret": "sk-off", "state": "disabled"}]
         for method, path, operation in [("GET", "/v1/models", "list_models"), ("GET", "/v1/models/a", "list_models"),
                                         ("POST", CHAT, "chat_completions"), ("DELETE", "/v1/x", "DELETE /v1/x")]:
@@ -557,7 +557,7 @@ class Bundles(unittest.TestCase):
                 [failure] = json.loads(self.bundle(gateway))["failures"]
                 self.assertEqual(failure["for"], {"operation": operation})
 
-    def test_an_answer_that_its_client_did_not_wait_for_has_no_bundle_unless_a_stub_gave_it(self):
+    def test_an_abandoned_reply_has_a_bundle_only_if_a_stub_gave_it(self):
         large = {"method": "POST", "path": "/v1/large", "reply": {"body": "x" * 12_000_000}}
         with Program({"operations": [large]}) as gateway:
             with socket.create_connection((gateway.data.hostname, gateway.data.port), timeout=program.TIMEOUT) as client:
@@ -565,7 +565,7 @@ class Bundles(unittest.TestCase):
                 client.recv(1)
             self.refused(gateway, 1, "its client left")
 
-    def test_the_control_token_stays_out_of_it(self):
+    def test_no_bundle_contains_the_control_token(self):
         with Program({"stubs": [{"reply": "Hi"}]}) as gateway:
             token = gateway.info["control_token"]
             gateway.post("/stubs", {"when": {"user_says": "back"}, "reply": f"You said {token}."})
@@ -573,7 +573,7 @@ class Bundles(unittest.TestCase):
                 gateway.ask(text)
                 self.assertNotIn(token[5:], self.bundle(gateway, exchange))
 
-    def test_what_has_no_bundle(self):
+    def test_exchanges_without_a_bundle(self):
         with Program({"stubs": [{"reply": {"text": "a b", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}) as gateway:
             converse(gateway, b"what is this\r\n\r\n")
             self.refused(gateway, 1, "no HTTP")
@@ -620,7 +620,7 @@ class Bundles(unittest.TestCase):
                 first, second, text = pair.result()
                 self.assertEqual(second.comparable, first.comparable, text)
 
-    def test_findings_stand_in_it(self):
+    def test_a_bundle_contains_the_findings(self):
         with Program({"stubs": [{"reply": "Hi"}]}) as gateway:
             gateway.chat(unheard_of=1)
             bundle = json.loads(self.bundle(gateway))

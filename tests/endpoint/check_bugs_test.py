@@ -68,7 +68,7 @@ class Bugs(Folder):
         self.assertFalse(set(FOUND) & set(PASSED))
         self.assertLessEqual({bug for bug, _ in ALL.values() if bug}, set(check_client.BUGS))
 
-    def test_it_is_found_where_it_shows(self):
+    def test_each_bug_is_found_where_it_shows(self):
         self.assertEqual(sorted(sum(TOGETHER, [])), sorted(FOUND))
         with concurrent.futures.ThreadPoolExecutor(len(TOGETHER)) as pool:
             runs = list(pool.map(self.checked, TOGETHER))

@@ -84,7 +84,7 @@ class Clients(Folder):
         with self.subTest(bugs):
             self.assertEqual((bad.bad(), bad.code), (set().union(*(found for *_, found in rows)), 1), bad.said)
 
-    def test_bugs_that_are_warnings_are_found_where_these_count(self):
+    def test_bugs_that_are_warnings_are_found_if_warnings_count(self):
         cases = [("ignores-body-delay", "retry-delay-in-body", "retry_delay_in_body_ignored"),
                  ("retries-daily-quota", "daily-quota", "daily_quota_retried")]
         bad = check_driver("--fail-on", "warning", *only(*(name for _, name, _ in cases)),
@@ -98,7 +98,7 @@ class Clients(Folder):
         told = check_driver(*only("redirect-307"), of=client("follows-nothing", words=["--driver"]))
         self.assertEqual((told.bad(), told.kinds()["redirect-307 plain"]), (set(), "error"), told.said)
 
-    def test_the_same_client_without_them_passes(self):
+    def test_the_same_client_without_the_bugs_passes(self):
         where = sorted({name for bug, names, _ in self.BUGS for name in names if bug in self.OF_COMMANDS} | {"id-fields"})
         good = check("--stream", *only(*where), of=client())
         self.assertEqual((good.bad(), good.code), (set(), 0), good.said)
@@ -107,7 +107,7 @@ class Clients(Folder):
         good = check("--outcome", "json", *only("closed-in-stream", "retry-after-ms"), of=client(words=["--outcome-json"]))
         self.assertEqual((good.bad(), good.code), (set(), 0), good.said)
 
-    def test_a_call_without_an_end_hangs(self):
+    def test_a_call_that_never_ends_is_a_hang(self):
         hung = check_driver("--plain", "--timeout", "2s", *self.known("stalled-before-headers plain hang"),
                             *only("stalled-before-headers", "slow-first-token"), of=client("hang", words=["--driver"]))
         self.assertEqual((hung.bad(), hung.code), ({"stalled-before-headers plain hang"}, 0), hung.said)
@@ -119,7 +119,7 @@ class Clients(Folder):
         self.assertIn("HANG", hung.row("stalled-body"))
         self.assertLess(hung.cells["stalled-body", "plain"]["seconds"], 12)
 
-    def test_what_a_block_says_of_a_bad_cell(self):
+    def test_the_details_of_a_failed_call(self):
         bad = check("--stream", *only("closed-in-stream"), of=client("no-error-on-cut"))
         scenario = next(one for one in json.loads(execute("scenarios", "--json").stdout)
                         if one["name"] == "closed-in-stream")
@@ -135,7 +135,7 @@ class Clients(Folder):
         self.assertIn("the user was told", told.stdout)
         self.assertEqual(told.kinds()["bad-request plain"], "wrong", "half is nothing that anybody said")
 
-    def test_what_fails_alike_is_told_once_with_the_names_of_the_others(self):
+    def test_equal_failures_are_reported_once_with_all_names(self):
         names = ["created-as-text", "created-float", "created-null", "delta-null", "role-empty"]
         code = """
 for job in jobs:
@@ -154,7 +154,7 @@ for job in jobs:
 
 
 class SweepsAndSplits(Folder):
-    def test_a_careful_client_passes_every_place(self):
+    def test_a_careful_client_passes_every_step_of_a_sweep(self):
         for flag, text in ("--sweep", "one two"), ("--splits", "Zürich 21"):
             with self.subTest(flag):
                 done = check_driver(flag, text, "--at-most", "30", of=client(words=["--driver"]))
@@ -169,7 +169,7 @@ class SweepsAndSplits(Folder):
         self.assertIn("loss", {cell["kind"] for cell in done.report["cells"]})
         self.assertIn("LOSS", done.stdout)
 
-    def test_a_client_that_decodes_each_read_by_itself_is_found_and_the_command_that_is_printed_fails_again(self):
+    def test_a_client_that_decodes_each_read_separately_is_found_and_the_printed_command_repeats_it(self):
         done = check_driver("--stream", "--splits", "Zürich", of=client("splits-utf8", words=["--driver"]))
         self.assertEqual(done.code, 1, done.said)
         self.assertEqual({cell["kind"] for cell in done.report["cells"]}, {"ok", "wrong"}, done.said)
@@ -177,7 +177,7 @@ class SweepsAndSplits(Folder):
         self.assertIn("--splits", parts)
         self.assertEqual(execute(*parts[1:]).returncode, 1)
 
-    def test_a_limit(self):
+    def test_a_sweep_can_be_limited(self):
         done = check_driver("--stream", "--sweep", "one two three", "--at-most", "5", of=client(words=["--driver"]))
         self.assertEqual((done.code, len(done.cells)), (0, 5), done.said)
 

@@ -78,21 +78,21 @@ open(mark, "w").close()
             "    else: say(job, outcome_of(job))"))
         return done.kinds()["bad-request plain"], done
 
-    def test_one_that_prints_without_end_hangs(self):
+    def test_a_driver_that_prints_endlessly_hangs(self):
         kind, done = self.later("while True: print('x')", "--timeout", "1s")
         self.assertEqual((kind, done.code), ("hang", 1), done.said)
 
-    def test_an_answer_that_nests_without_end_is_none(self):
+    def test_an_endlessly_nested_answer_is_invalid(self):
         kind, done = self.later(
             "print('{\"id\": %d, \"text\": \"\", \"more\": %s}' % (job['id'], '[' * 50000 + ']' * 50000), flush=True)")
         self.assertEqual((kind, done.code), ("crash", 1), done.said)
 
-    def test_an_answer_without_a_text_is_named(self):
+    def test_an_answer_without_a_text_is_reported(self):
         kind, done = self.later("say(job, {'error': 'it failed'})")
         self.assertEqual((kind, done.code), ("crash", 1), done.said)
         self.assertIn("text is missing", done.stdout)
 
-    def test_jobs_and_answers_are_as_the_schema_says(self):
+    def test_jobs_and_answers_match_the_schema(self):
         schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
         done = check_driver("--tools", "--jobs", "1", "--timeout", "7s",
                             *only("early-hints", "text-before-tool-call", "usage-on-finish-chunk"),
@@ -118,7 +118,7 @@ open(mark, "w").close()
         self.assertTrue(any("tools" not in job and job["job"] == "ask" for job in jobs))
         self.assertEqual({job["job"] for job in jobs}, {"hello", "ask", "stream"})
 
-    def test_usage_that_was_asked_for_is_lost_where_the_answer_says_so(self):
+    def test_requested_usage_is_lost_if_the_answer_denies_it(self):
         """Null means that there was no usage; an answer without the key makes no statement."""
         for change, kind in (("", "ok"), ("answer['usage'] = None", "loss"), ("answer.pop('usage', None)", "ok"),
                              ("job.pop('include_usage', None)", "ok")):
@@ -129,7 +129,7 @@ open(mark, "w").close()
                 done = check_driver("--stream", *self.known(*lines), *only("usage-on-finish-chunk"), of=driver(code))
                 self.assertEqual((done.kinds(), done.code), ({"usage-on-finish-chunk streamed": kind}, 0), done.said)
 
-    def test_the_schema_says_what_is_wrong(self):
+    def test_the_schema_explains_mistakes(self):
         schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
         ask = {"id": 1, "job": "ask", "base_url": "http://x/v1", "api_key": "k", "model": "m", "prompt": "", "timeout_ms": 1}
         for kind, value, fits in [
@@ -150,7 +150,7 @@ open(mark, "w").close()
         done = check_driver("--plain", *only("early-hints"), of=client("no-hello", words=["--driver"]))
         self.assertEqual(done.code, 0, done.said)
 
-    def test_a_job_that_a_driver_does_not_know_is_grey(self):
+    def test_a_job_that_a_driver_does_not_know_is_not_judged(self):
         done = check_driver("--plain", *only("early-hints", "bad-request"), of=driver(
             "for job in jobs:\n    answer = outcome_of(job)\n"
             "    say(job, {'unknown': True} if answer.get('error') else answer)"))
@@ -161,7 +161,7 @@ open(mark, "w").close()
         self.assertEqual(done.kinds()["early-hints plain"], "ok", done.said)
         self.assertEqual(done.kinds().get("early-hints streamed", "skipped"), "skipped", done.said)
 
-    def test_what_a_library_prints_is_ignored(self):
+    def test_output_of_a_library_is_ignored(self):
         done = check_driver(*only("early-hints", "bad-request"), of=client("prints-noise", words=["--driver"]))
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
 
@@ -170,7 +170,7 @@ open(mark, "w").close()
            ("say({'id': 4711}, {'text': 'x'})", "4711"), ("say(job, {'error': 7})", "error"),
            ("say(job, {'text': 'x', 'error': ['no', 'text']})", "error"), ("say(job, {})", "text")]
 
-    def test_an_answer_that_is_none_is_shown(self):
+    def test_an_invalid_answer_is_shown(self):
         """The driver gives a bad answer to each of these scenarios, in the order of the catalogue."""
         names = ["bad-request", "choices-empty", "choices-null", "content-filter-400", "context-overflow-as-code",
                  "context-overflow-code-400", "empty-200", "error-is-a-string"]
@@ -185,7 +185,7 @@ open(mark, "w").close()
                 self.assertIn(shown, json.dumps(done.cells[name, "plain"]), done.said)
         self.assertEqual(done.kinds()["early-hints plain"], "ok", done.said)
 
-    def test_one_that_hangs_is_ended_and_another_goes_on(self):
+    def test_a_hanging_driver_is_ended_and_replaced(self):
         code = ("for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job['job'], bool(answer.get('error'))])\n"
                 "    if answer.get('error'): signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)\n"
                 "    say(job, answer)")
@@ -204,7 +204,7 @@ open(mark, "w").close()
         for pid in pids:
             self.assertFalse(runs(pid))
 
-    def test_one_that_ends_by_itself_crashed(self):
+    def test_a_driver_that_exits_has_crashed(self):
         for how, shown in ("os.abort()", "signal 6"), ("sys.exit(7)", "7"), ("os.close(1); time.sleep(1000)", ""):
             with self.subTest(how):
                 done = check_driver("--plain", "--jobs", "1", "--timeout", "2s", *only("bad-request", "unknown-fields"),
@@ -217,7 +217,7 @@ open(mark, "w").close()
                 self.assertIn(shown, done.stdout)
                 self.assertIn("last words", json.dumps(done.cells["bad-request", "plain"]) + done.stdout)
 
-    def test_one_process_and_one_client_for_calls_that_belong_together(self):
+    def test_calls_that_belong_together_use_one_process_and_one_client(self):
         done = check_driver("--jobs", "1", *only("closed-when-reused", "connection-close"), of=driver(self.ECHO),
                             environment=self.environment)
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
@@ -226,20 +226,20 @@ open(mark, "w").close()
         addresses = collections.Counter(job["base_url"] for _, job, _ in seen if job["job"] != "hello")
         self.assertEqual(sorted(addresses.values())[-4:], [2, 2, 2, 2])
 
-    def test_a_client_that_keeps_no_connection_is_not_judged_where_one_must_be_kept(self):
+    def test_a_client_without_kept_connections_is_not_judged_where_one_is_required(self):
         done = check_driver("--plain", *only("closed-when-reused", "early-hints"),
                             of=client("connects-anew", words=["--driver"]))
         self.assertEqual(done.code, 0, done.said)
         self.assertIn(done.kinds()["closed-when-reused plain"], ("ok", "skipped"))
 
-    def test_several_at_once(self):
+    def test_several_drivers_in_parallel(self):
         code = self.ECHO.replace("\nlog('ended')", "")
         names = only("slow-first-token", "early-hints", "unknown-fields", "done-inside-text", "escaped-characters")
         done = check_driver("--jobs", "2", *names, of=driver(code), environment=self.environment)
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
         self.assertGreaterEqual(len({pid for pid, *_ in self.logged()}), 2)
 
-    def test_one_that_goes_on_after_its_stdin_has_closed_is_ended(self):
+    def test_a_driver_that_continues_after_its_stdin_closed_is_ended(self):
         done = check_driver("--plain", "--jobs", "1", *only("early-hints"), environment=self.environment, of=driver(
             "log(os.getpid())\nfor job in jobs: say(job, outcome_of(job))\ntime.sleep(1000)"))
         self.assertEqual(done.code, 0, done.said)
@@ -314,7 +314,7 @@ def spread(bare=True):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         self.assert_nothing_is_left(at_once=True)
 
-    def test_what_it_has_not_started_stays(self):
+    def test_processes_that_check_did_not_start_stay(self):
         words = [program.PROGRAM, "check", "--plain", *only("bad-request"), "--", *client()]
         script = 'sleep 60 > /dev/null 2>&1 & echo $! > "$LOG"; exec "$@"'
         done = subprocess.run(["sh", "-c", script, "sh", *words], env={**os.environ, **self.environment}, check=False,
@@ -322,13 +322,13 @@ def spread(bare=True):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(all(runs(pid) for pid in self.pids()), "it has ended a process of its parent")
 
-    def test_by_a_command(self):
+    def test_processes_of_a_command_are_ended(self):
         done = check("--plain", *only("early-hints", "unknown-fields"), environment=self.environment, of=command(
             self.SPREAD + "if scenario == 'early-hints': spread()\ngo()"))
         self.assert_nothing_is_left(at_once=True)
         self.assertEqual(done.kinds(), {"early-hints plain": "ok", "unknown-fields plain": "ok"}, done.said)
 
-    def test_by_a_command_that_hangs(self):
+    def test_processes_of_a_hanging_command_are_ended(self):
         done = check("--plain", "--timeout", "6s", *self.known("early-hints plain hang"), *only("early-hints"),
                      environment=self.environment, of=command(self.SPREAD + """
 if scenario == "early-hints":
@@ -341,7 +341,7 @@ go()"""))
         self.assert_nothing_is_left(at_once=True)
         self.assertEqual(done.kinds(), {"early-hints plain": "hang"}, done.said)
 
-    def test_by_a_command_whose_child_keeps_its_pipes(self):
+    def test_a_child_that_keeps_a_commands_pipes_is_ended(self):
         began = time.monotonic()
         done = check("--plain", *only("early-hints"), environment=self.environment, of=command(
             "if scenario == 'early-hints': log(subprocess.Popen(['sleep', '1000'], start_new_session=True).pid)\ngo()"))
@@ -349,13 +349,13 @@ go()"""))
         self.assertEqual(done.kinds(), {"early-hints plain": "ok"}, done.said)
         self.assertLess(time.monotonic() - began, 15, "its end is that of its process, not that of its pipes")
 
-    def test_by_a_command_that_closes_its_pipes_and_goes_on(self):
+    def test_a_command_that_closes_its_pipes_and_continues_is_ended(self):
         done = check("--plain", *only("early-hints"), environment=self.environment, of=command(
             "if scenario == 'early-hints':\n    check_client.command([], None, False); sys.stdout.flush()\n"
             "    os.close(1); os.close(2); time.sleep(0.3); os._exit(3)\ngo()"))
         self.assertEqual(done.kinds(), {"early-hints plain": "error"}, "the exit status counts\n" + done.said)
 
-    def test_by_a_driver(self):
+    def test_processes_of_a_driver_are_ended(self):
         done = check_driver("--plain", "--jobs", "1", *only("bad-request"), environment=self.environment, of=driver(
             self.SPREAD + "for job in jobs:\n    answer = outcome_of(job)\n    if answer.get('error'): spread()\n"
             "    say(job, answer)"))
@@ -383,7 +383,7 @@ for job in jobs:
     say(job, answer)
 """
 
-    def test_a_signal_ends_it_and_all_that_it_started(self):
+    def test_a_signal_ends_a_command_and_everything_that_it_started(self):
         for number in signal.SIGTERM, signal.SIGINT:
             self.forget()
             with self.subTest(number):
@@ -401,7 +401,7 @@ for job in jobs:
         self.assert_nothing_is_left(at_once=True)
 
     @unittest.skipUnless(sys.platform == "linux", "the system does not end the commands of a check that is gone")
-    def test_sigkill_of_it_ends_what_it_has_started_itself(self):
+    def test_sigkill_of_check_ends_its_direct_children(self):
         waits = "log(os.getpid()); time.sleep(1000)"
         for flags, of in (([], command(waits)), (["--driver", "--jobs", "1"], driver("for job in jobs: " + waits))):
             self.forget()
@@ -410,7 +410,7 @@ for job in jobs:
                 process.kill()
                 self.assert_nothing_is_left()
 
-    def test_what_was_judged_before_a_signal_is_reported(self):
+    def test_verdicts_before_a_signal_are_reported(self):
         path = self.folder / "report.json"
         process = self.started("--jobs", "1", "--report", f"json:{path}", *only("unknown-fields", "early-hints"), of=command(
             "if scenario == 'early-hints': log(os.getpid()); time.sleep(1000)\ngo()"))

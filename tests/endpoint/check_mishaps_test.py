@@ -48,7 +48,7 @@ class Careful(Sessions):
     RUNS = [["--seed", "2"], [], ["--seed", "1", "--plain"], ["--seed", "2", "--plain"]]
     MORE_SEEDS = [["--seed", "3"], ["--seed", "4"]]
 
-    def test_a_careful_client_passes_and_the_seed_decides_the_order_and_the_texts(self):
+    def test_a_careful_client_passes_and_the_seed_decides_order_and_texts(self):
         cases = self.RUNS + self.MORE_SEEDS * IS_EXHAUSTIVE
         runs = all_at_once(lambda flags: self.session(CAREFUL, *flags), cases)
         for flags, done in zip(cases, runs):
@@ -84,7 +84,7 @@ class Careful(Sessions):
     def played(done):
         return [(cell["scenario"], cell["text"]) for cell in done.report["cells"] if cell["form"] == "plain"]
 
-    def test_the_page_says_of_each_turn_what_a_report_says(self):
+    def test_the_page_and_a_report_agree_on_each_turn(self):
         """A client that fails in every turn gets a report of all of them."""
         code = """
 for job in jobs:
@@ -103,7 +103,7 @@ for job in jobs:
             self.assertEqual((cell["expected"], cell["reference"]), (expected, reference), name)
             self.assertIn(f"\n  the gateway {gateway.replace('`', '')}\n  a good client {good_client}\n", cell["why"].replace("`", ""), name)
 
-    def test_a_turn_alone_is_reported_and_the_others_are_played_all_the_same(self):
+    def test_a_single_turn_is_reported_but_all_turns_are_played(self):
         code = "for job in jobs: log(job['job']); say(job, outcome_of(job))"
         done = check_driver("--plain", *only("rotated-key"), of=driver(code), environment=self.environment)
         self.assertEqual((done.code, done.kinds()), (0, {"rotated-key plain": "ok"}), done.said)
@@ -112,18 +112,18 @@ for job in jobs:
         self.assertEqual(jobs.count("ask"), 2 + len(TURNS) - len(TURNS_OF_STREAMS) - 2,
                          "one of the preflight, and one at another address")
 
-    def test_turns_that_are_skipped_are_not_reported_and_the_largest_seed(self):
+    def test_skipped_turns_are_not_reported_and_the_largest_seed_works(self):
         done = self.session(CAREFUL, "--plain", "--skip", "server-error", "--skip", "length", "--seed", "9" * 18)
         self.assert_found(done, [])
         self.assertEqual({name for name, _ in done.cells}, set(TURNS) - set(TURNS_OF_STREAMS) - {"server-error", "length"})
 
-    def test_a_command_has_no_session(self):
+    def test_a_command_cannot_play_a_session(self):
         done = check("--plain", *only("rotated-key", "early-hints"), of=client())
         self.assertEqual(done.code, 0, done.said)
         self.assertEqual(done.kinds(), {"rotated-key plain": "skipped", "early-hints plain": "ok"})
         self.assertIn("--driver", done.cells["rotated-key", "plain"]["why"])
 
-    def test_scenarios_of_one_s_own_and_sweeps_have_no_session(self):
+    def test_own_scenarios_and_sweeps_cannot_play_a_session(self):
         code = "for job in jobs: log(job['job']); say(job, outcome_of(job))"
         for flags in (["--catalogue", str(SCENARIOS), "--only", "crlf-line-ends"], ["--sweep", "a b", "--at-most", "3"],
                       ["--splits", "a b", "--at-most", "3"]):
@@ -133,7 +133,7 @@ for job in jobs:
                 self.assertFalse({cell["group"] for cell in done.report["cells"]} & {"mishaps"})
                 self.assertLessEqual(set(self.logged()), {"hello", "stream"})
 
-    def test_flags_that_do_not_go_together(self):
+    def test_flags_that_cannot_be_combined(self):
         for flags, said in [(["--seed", "2", "--sweep", "a"], "--seed"), (["--seed", "2", "--splits", "a"], "--seed"),
                             (["--seed", "2", "--catalogue", str(SCENARIOS)], "--seed"), (["--seed", "x"], "--seed"),
                             (["--seed", "1.5"], "--seed"), (["--seed=-1"], "--seed"), (["--seed", "010"], "--seed"), (["--seed", "1" * 19], "--seed"),
@@ -185,12 +185,12 @@ class Bugs(Sessions):
         ["done-is-needed", "key-is-global", "half-event-is-kept", "waits-and-asks-for-nobody", "abandoned-call-goes-on"],
         ["ignores-retry-after", "error-has-key"], ["empty-on-error", "retries-401"]]
 
-    def test_bugs_are_found_each_in_its_turn(self):
+    def test_each_bug_is_found_in_its_turn(self):
         self.assertEqual(sorted(sum(self.TOGETHER, [])), sorted(bug for bug, *_ in self.BUGS))
         groups = self.TOGETHER + [[bug] for bug, *_ in self.BUGS] * IS_EXHAUSTIVE
         self.assert_bugs_are_found("--stream", groups, {bug: lines for bug, lines, _ in self.BUGS})
 
-    def test_bugs_that_plain_calls_have_too(self):
+    def test_bugs_in_plain_calls_too(self):
         lines_of = {"abandoned-call-goes-on": ["abandoned-call plain hang"], "no-error-on-cut": ["cut-answer plain loss"],
                     "key-is-kept": ["rotated-key plain error", "last-answer plain error"],
                     "server-error-is-final": ["server-error plain error"],
@@ -212,7 +212,7 @@ class Bugs(Sessions):
             with self.subTest(group):
                 self.assert_found(done, lines)
 
-    def test_a_key_that_is_told_is_found_in_any_call_and_may_be_left_out(self):
+    def test_a_key_that_the_client_reveals_is_found_in_any_call_and_can_be_ignored(self):
         """Also the new key, and with a command."""
         code = """
 for job in jobs:
@@ -232,7 +232,7 @@ for job in jobs:
                 words = [cell["again"] for cell in done.report["cells"]]
                 self.assertTrue(all(("--without-finding key_told" in word) == bool(flags) for word in words), words)
 
-    def test_what_a_block_says(self):
+    def test_the_details_of_a_failed_turn(self):
         cases = [case for case in self.BUGS if case[0] in ("stream-is-left-open", "retries-401", "server-error-is-final")]
         found = [lines[0] for _, lines, _ in cases]
         done = check_driver("--stream", *only(*(line.split()[0] for line in found)), "--seed", "5",
@@ -258,7 +258,7 @@ for job in jobs:
         done = self.session(driver(code), "--plain", known=[f"{name} plain wrong" for name in told])
         self.assert_found(done, [f"{name} plain wrong" for name in told])
 
-    def test_what_a_stopped_call_leaves_behind_is_wrong_in_the_next_turn(self):
+    def test_effects_of_a_stopped_call_are_failures_of_the_next_turn(self):
         code = """
 rest = ""
 for job in jobs:
@@ -270,7 +270,7 @@ for job in jobs:
         names = [name for name, _ in done.cells]
         self.assertEqual(done.bad(), {f"{names[names.index('cancelled-stream') + 1]} streamed wrong"}, done.said)
 
-    def test_a_client_that_cannot_stop_a_call_is_given_what_nobody_waits_for(self):
+    def test_a_client_that_cannot_stop_a_call_receives_the_unwanted_reply(self):
         code = """
 for job in jobs:
     if job.pop("after_tokens", None): job["job"] = "stream"
@@ -281,7 +281,7 @@ for job in jobs:
         self.assert_found(self.session(driver(code), "--stream", known=lines), lines)
 
     # The gateway counts the requests of the turn, but does not judge them.
-    def test_a_client_that_asks_again_when_its_caller_has_given_up_is_found(self):
+    def test_a_client_that_retries_after_its_caller_gave_up_is_found(self):
         lines = ["abandoned-call plain wrong", "abandoned-wait plain wrong", "abandoned-wait plain finding retry_after_ignored"]
         done = self.session(client("abandoned-call-is-repeated", words=["--driver"]), "--plain", known=lines)
         self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
@@ -293,7 +293,7 @@ for job in jobs:
 class UnknownJobs(Sessions):
     TURNS = {"cancel": ["cancelled-stream"], "abandon": ["abandoned-call", "abandoned-wait"], "use_key": ["rotated-key"]}
 
-    def test_what_a_driver_does_not_know_is_grey_and_the_rest_is_judged(self):
+    def test_an_unknown_job_is_not_judged_and_the_others_are(self):
         cases = [list(self.TURNS)] + [[job] for job in self.TURNS] * IS_EXHAUSTIVE
         runs = all_at_once(lambda jobs: self.session(
             client(*("no-" + job.replace("_", "-") for job in jobs), words=["--driver"])), cases)
@@ -331,7 +331,7 @@ class FailingDrivers(Sessions):
         # A driver that answers is not restarted, and continues with its current key.
         return lines + ["last-answer streamed error"] * ("'error': " in case["use_key"][0])
 
-    def test_a_job_that_a_driver_fails_at(self):
+    def test_a_driver_that_fails_at_a_job(self):
         def run(case):
             code = "for job in jobs:\n    answer = outcome_of(job)\n"
             code += "".join(f"    if job['job'] == {job!r}: {failure}; continue\n" for job, (failure, *_) in case.items())
@@ -346,7 +346,7 @@ class FailingDrivers(Sessions):
                 self.assert_found(done, self.lines_of(case))
                 self.assertIn(done.kinds()["last-answer streamed"], ("ok", "error"), done.said)
 
-    def test_a_driver_that_refuses_the_new_key_alone(self):
+    def test_a_driver_that_refuses_only_the_new_key(self):
         """It knows the job, so the old key is deleted; later jobs contain the new key."""
         code = """
 keys = {}
@@ -363,7 +363,7 @@ for job in jobs:
 
 class Keys(Sessions):
     # A key that was deleted before the last turn is masked in the turn in which it was deleted, and not in the last.
-    def test_no_key_is_in_a_report(self):
+    def test_no_report_contains_a_key(self):
         """Whatever the client prints, reports, or returns as its answer."""
         code = """
 keys = {}
@@ -406,7 +406,7 @@ class BaselineAndAgain(Sessions):
         other = check("--plain", *self.known("rotated-key plain error"), *only("rotated-key", "early-hints"), of=client())
         self.assertEqual((other.code, other.report["stale"]), (0, []), "what is skipped was not run\n" + other.said)
 
-    def test_a_baseline_that_is_written(self):
+    def test_a_written_baseline(self):
         path = self.folder / "written"
         done = check_driver(*SESSION, "--plain", "--baseline", str(path), "--write-baseline",
                             of=client("key-is-kept", words=["--driver"]))
@@ -415,7 +415,7 @@ class BaselineAndAgain(Sessions):
         self.assertEqual(lines, sorted(self.KEPT))
         self.assertNotIn("--seed", done.cells["rotated-key", "plain"]["again"])
 
-    def test_the_command_that_is_printed_plays_the_same_session_again(self):
+    def test_the_printed_command_repeats_the_session(self):
         def failed_twice(seed):
             done = check_driver("--plain", *only("rotated-key"), *(["--seed", seed] if seed else []),
                                 of=client("key-is-kept", words=["--driver"]))
@@ -444,7 +444,7 @@ for job in jobs:
     say(job, answer)
 """
 
-    def test_a_turn_that_is_bad_once_is_flaky(self):
+    def test_a_turn_that_fails_once_is_flaky(self):
         cases = [([], 0)] + [(["--strict"], 1)] * IS_EXHAUSTIVE
         runs = all_at_once(lambda case: check_driver(*SESSION, "--plain", *case[0], environment=self.environment,
                                                      of=[*driver(self.ONCE), f"mark{case[1]}"]), cases)
@@ -459,7 +459,7 @@ for job in jobs:
 class Wire(Sessions):
     CODE = "for job in jobs:\n    answer = outcome_of(job)\n    log([job, answer])\n    say(job, answer)"
 
-    def test_the_jobs_of_a_session_of_each_form(self):
+    def test_the_jobs_of_a_session_for_each_form(self):
         done = self.session(driver(self.CODE), "--timeout", "9s")
         self.assert_found(done, [])
         self.seen = self.logged()

@@ -35,7 +35,7 @@ class Preflight(Folder):
         self.assertIsNone(done.report)
         return done.stderr
 
-    def test_a_command_that_is_not_there(self):
+    def test_a_missing_command(self):
         for word, why in [("no-such-command", "No such file or directory"), (str(self.folder), "Permission denied")]:
             for flags in [], ["--driver"]:
                 said = self.refused(*flags, of=[word])
@@ -47,33 +47,33 @@ class Preflight(Folder):
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
 
-    def test_a_client_that_asks_for_another_model(self):
+    def test_a_client_that_requests_another_model(self):
         said = self.refused(of=client("wrong-model"))
         for part in ("POST", "/v1/chat/completions", "404", "model_not_found", "gpt-of-my-own"):
             self.assertIn(part, said)
         said = self.refused("--driver", of=client("wrong-model", words=["--driver"]))
         self.assertIn("model_not_found", said)
 
-    def test_a_client_that_does_not_ask(self):
+    def test_a_client_that_sends_no_request(self):
         said = self.refused(of=["sh", "-c", "echo 'It is raining.'; echo 'no network here' >&2"])
         for part in ("request", "It is raining.", "no network here", ANSWER):
             self.assertIn(part, said)
         # The right text is not enough: the client must have sent a request.
         self.refused(of=["echo", ANSWER])
 
-    def test_a_client_that_prints_something_else_too(self):
+    def test_a_client_that_prints_other_text_too(self):
         said = self.refused(of=command("print('Connecting'); go()"))
         for part in ("Connecting", ANSWER, "200"):
             self.assertIn(part, said)
         self.refused(of=command("import builtins; builtins.print = lambda *_, **__: sys.stdout.write('\\n\\n'); go()"))
 
-    def test_one_trailing_newline_is_no_part_of_the_answer(self):
+    def test_a_trailing_newline_is_not_part_of_the_answer(self):
         for end in "''", "chr(10)":
             done = check("--plain", *only("early-hints"), of=command(
                 f"import builtins; builtins.print = lambda *_, **__: sys.stdout.write({end}); go()"))
             self.assertEqual(done.code, 0, done.said)
 
-    def test_a_client_that_fails_hangs_or_is_ended(self):
+    def test_a_client_that_fails_hangs_or_is_killed(self):
         said = self.refused(of=command("print('x' * 40000); print('the end'); print('told', file=sys.stderr); sys.exit(3)"))
         for part in ("the end", "told", "3"):
             self.assertIn(part, said)
@@ -82,7 +82,7 @@ class Preflight(Folder):
         self.refused("--timeout", "500ms", of=command("time.sleep(1000)"))
         self.assertIn("signal 6", self.refused(of=command("os.abort()")))
 
-    def test_a_driver_that_ends_says_nothing_or_something_else(self):
+    def test_a_driver_that_ends_prints_nothing_or_something_else(self):
         self.refused("--driver", of=["true"])
         self.refused("--driver", of=["cat"])
         self.assertIn("no such module", self.refused("--driver", of=["sh", "-c", "echo no such module >&2; exit 1"]))
@@ -91,13 +91,13 @@ class Preflight(Folder):
         self.refused("--driver", of=driver("for job in jobs: say(job, {'text': 'Hello.'})"))
         self.refused("--driver", of=driver("for job in jobs: say(job, {'unknown': True})"))
 
-    def test_a_client_without_tools_where_they_are_asked_for(self):
+    def test_a_client_without_tools_although_they_are_requested(self):
         done = check_driver("--tools", *only("early-hints"), of=driver(
             "for job in jobs:\n    job.pop('tools', None)\n    say(job, {**outcome_of(job), 'tool_calls': []})"))
         self.assertEqual(done.code, 2, done.said)
         self.assertIn("get_weather", done.stderr)
 
-    def test_nothing_of_it_is_in_a_report(self):
+    def test_the_preflight_is_in_no_report(self):
         done = check_driver("--plain", *only("early-hints"), of=client(words=["--driver"]))
         self.assertEqual(list(done.cells), [("early-hints", "plain")])
 
@@ -112,7 +112,7 @@ class ExitCodes(Folder):
         self.assertEqual(self.code("--plain", *only("early-hints"), of=client()), 0)
         self.assertEqual(self.code("--plain", *only("closed-in-stream"), of=client("no-error-on-cut")), 1)
 
-    def test_what_fail_on_counts(self):
+    def test_the_effect_of_fail_on(self):
         cases = [("no-error-on-cut", "closed-in-stream"), ("retries-401", "key-invalid"), ("old-fields", "early-hints")]
         bug, name = cases[2]
         self.assertEqual(self.code("--fail-on", "error", "--plain", *only(name), of=client(bug)), 0)
@@ -122,7 +122,7 @@ class ExitCodes(Folder):
         bugs, names = zip(*cases)
         self.assertEqual(self.code("--fail-on", "never", "--plain", *only(*names), of=client(*bugs)), 0)
 
-    def test_findings_that_are_left_out(self):
+    def test_ignored_findings(self):
         words, flags = client("retries-401"), ["--plain", *only("key-invalid")]
         self.assertEqual(self.code("--without-finding", "retried_final_error", *flags, of=words), 0)
         done = check("--without-finding", "retried_final_eror", *flags, of=words)
@@ -153,7 +153,7 @@ class ExitCodes(Folder):
 
 
 class Selection(Folder):
-    def test_what_runs(self):
+    def test_the_choice_of_scenarios(self):
         done = check_driver("--plain", "--group", "connection", "--skip", "early-hints", of=client(words=["--driver"]))
         groups = {cell["group"] for cell in done.report["cells"]}
         self.assertEqual(groups, {"connection"})
@@ -163,7 +163,7 @@ class Selection(Folder):
         done = check("--plain", *only("bad-request", "empty-200"), of=client())
         self.assertEqual(set(done.cells), {("bad-request", "plain"), ("empty-200", "plain")})
 
-    def test_a_name_that_nothing_has(self):
+    def test_an_unknown_name(self):
         for flags, near in [(["--only", "early-hint"], "early-hints"), (["--skip", "closed-in-strem"], "closed-in-stream"),
                             (["--group", "tool-calls"], "tool calls")]:
             done = execute("check", *flags, "--", *client())
@@ -184,7 +184,7 @@ class Selection(Folder):
                 if not flags:
                     self.assertIn("–", done.row("done-missing"), done.said)
 
-    def test_a_client_with_one_form_is_noticed(self):
+    def test_a_client_with_one_form_is_recognized(self):
         for bug, form, words in [("always-plain", "plain", client("always-plain")), ("stream", "streamed",
                                                                                      client(words=["--stream"]))]:
             with self.subTest(bug):
@@ -194,12 +194,12 @@ class Selection(Folder):
                 self.assertEqual(len(done.report["remarks"]), 1, done.report)
                 self.assertIn(done.report["remarks"][0], done.stdout.replace("\n", " "))
 
-    def test_the_form_that_is_asked_for_must_be_there(self):
+    def test_the_requested_form_must_exist(self):
         done = check("--stream", *only("early-hints"), of=client("always-plain"))
         self.assertEqual(done.code, 2, done.said)
         self.assertIn("stream", done.stderr)
 
-    def test_what_is_skipped_has_a_reason(self):
+    def test_skipped_scenarios_have_a_reason(self):
         done = check("--plain", *only("early-hints", "closed-when-reused", "text-before-tool-call"), of=client())
         self.assertEqual(done.code, 0, done.said)
         for name, why in ("closed-when-reused", "--driver"), ("text-before-tool-call", "--tools"):
@@ -210,7 +210,7 @@ class Selection(Folder):
             self.assertIn(why, done.stdout)
         self.assertEqual(done.report["counts"]["skipped"], 2)
 
-    def test_a_call_that_does_not_come_to_the_scenario_is_skipped(self):
+    def test_a_call_that_does_not_reach_the_scenario_is_skipped(self):
         names = "unknown-fields", "early-hints", "closed-on-accept"
         done = check("--plain", *only(*names, "bad-request"), of=command(
             f"if scenario in {names!r}: print({WHOLE!r})\nelse: go()"))
@@ -224,7 +224,7 @@ class Selection(Folder):
         done = check("--plain", *only("connection-refused"), of=client())
         self.assertEqual((done.kinds(), done.code), ({"connection-refused plain": "error"}, 0), done.said)
 
-    def test_a_client_that_offers_no_tools_has_none(self):
+    def test_a_client_that_offers_no_tools(self):
         done = check_driver("--tools", *only("stop-after-tool-call"), of=driver(
             "for job in jobs: job.pop('tools', None); say(job, outcome_of(job))"))
         self.assertEqual(done.code, 2, done.said)
@@ -240,7 +240,7 @@ class Selection(Folder):
             self.assertEqual([(call["name"], json.loads(call["arguments"])) for call in cell["tool_calls"]],
                              [("get_weather", {"city": "Zürich"})])
 
-    def test_scenarios_of_one_s_own(self):
+    def test_own_scenarios(self):
         done = check_driver("--catalogue", str(SCENARIOS), of=client(words=["--driver"]))
         self.assertEqual(done.code, 0, done.said)
         names = {path.stem for path in SCENARIOS.glob("*.jsonc")} - {"tool-call-without-index"}
@@ -265,7 +265,7 @@ class WhatACommandGets(Folder):
         self.assertEqual(done.code, 0, done.said)
         return [seen for seen in self.logged() if seen[0] == "early-hints"]
 
-    def test_its_environment(self):
+    def test_the_environment_of_the_client(self):
         seen = self.looked(*only("early-hints"), environment={"NO_PROXY": "corp", "OTHER": "kept", "OPENAI_API_KEY": "sk-real"})
         self.assertEqual(sorted(stream for _, stream, *_ in seen), [False, True])
         for _, stream, environment, _, stdin, is_leader in seen:
@@ -281,7 +281,7 @@ class WhatACommandGets(Folder):
             self.assertNotIn("MOCK_GATEWAY_TOOLS", environment)
         self.assertNotEqual(*(environment["OPENAI_BASE_URL"] for _, _, environment, *_ in seen))
 
-    def test_places_in_its_arguments_are_filled_in(self):
+    def test_placeholders_in_the_arguments_are_replaced(self):
         words = ["{base_url}", "key={api_key}", "{prompt}", "{model}{stream}", "{other}", "{}", "$HOME", "a b", ""]
         seen = self.looked("--plain", "--prompt", "Say {model}", "--model", "fast", "--model", "deep", *only("early-hints"),
                            of=[*command(self.LOOK), *words])
@@ -290,7 +290,7 @@ class WhatACommandGets(Folder):
                                  "fastfalse", "{other}", "{}", "$HOME", "a b", ""])
         self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "Say {model}")
 
-    def test_tools_are_in_its_environment_where_a_call_has_them(self):
+    def test_tools_are_in_the_environment_of_calls_that_have_them(self):
         code = ("log([scenario, stream, os.environ.get('MOCK_GATEWAY_TOOLS')])\n"
                 "sys.exit(check_client.command([], None, True))")
         done = check("--plain", "--tools", "--outcome", "json", *only("text-before-tool-call"), of=command(code),
@@ -299,7 +299,7 @@ class WhatACommandGets(Folder):
         (tools,) = [json.loads(tools) for name, _, tools in self.logged() if name == "text-before-tool-call"]
         self.assertEqual([tool["function"]["name"] for tool in tools], ["get_weather", "get_time"])
 
-    def test_an_outcome_is_the_last_line(self):
+    def test_the_outcome_is_the_last_line(self):
         ask = ("outcome = check_client.Client(os.environ['OPENAI_BASE_URL'], os.environ['OPENAI_API_KEY']).call("
                "'mock-model', 'Hi', stream).as_json()\nprint('some line')\n")
         flags = ["--outcome", "json", "--plain"]
@@ -319,7 +319,7 @@ class WhatACommandGets(Folder):
             ask + "print(json.dumps(outcome | ({'finish_reason': 'length'} if scenario == 'unknown-fields' else {})))"))
         self.assertEqual(done.kinds(), {"unknown-fields plain": "wrong"}, done.said)
 
-    def test_bytes_that_are_no_text(self):
+    def test_invalid_utf_8(self):
         done = check("--plain", *only("early-hints"), of=command(
             "if scenario != 'early-hints': go()\n"
             "check_client.command([], None, False); os.write(1, b'\\xff\\x00\\x1b]0;x\\x07')"))
@@ -327,7 +327,7 @@ class WhatACommandGets(Folder):
         self.assertNotIn("\x1b", done.stdout)
         self.assertNotIn("\x00", done.stdout)
 
-    def test_a_command_that_prints_without_end(self):
+    def test_a_command_that_prints_endlessly(self):
         done = check("--plain", "--timeout", "3s", *self.known("early-hints plain hang"), *only("early-hints"), of=command(
             "if scenario == 'early-hints':\n    while True: os.write(1, b'x' * 65536)\ngo()"))
         self.assertEqual((done.code, done.kinds()), (0, {"early-hints plain": "hang"}), done.said[-3000:])
@@ -345,7 +345,7 @@ class Baseline(Folder):
         path = self.write("baseline", "".join(line + "\n" for line in lines))
         return check_driver("--baseline", path, *flags, *(where or self.WHERE), of=of)
 
-    def test_what_is_bad_and_listed_is_accepted(self):
+    def test_a_listed_failure_is_accepted(self):
         done = self.run_with("# what we know of", "", *self.LINES, of=self.BOTH)
         self.assertEqual(done.code, 0, done.said)
         for name in "closed-in-stream", "key-invalid":
@@ -354,25 +354,25 @@ class Baseline(Folder):
         self.assertEqual(done.report["stale"], [])
         self.assertNotIn("again: ", done.stdout)
 
-    def test_what_is_bad_and_not_listed_fails(self):
+    def test_an_unlisted_failure_fails(self):
         for line in self.LINES:
             done = self.run_with(line, of=self.BOTH)
             self.assertEqual(done.code, 1, done.said)
             (other,) = set(self.LINES) - {line}
             self.assertIn("--only " + other.split()[0], done.stdout)
 
-    def test_what_is_listed_and_good_fails_as_stale(self):
+    def test_a_listed_failure_that_passes_is_stale(self):
         done = self.run_with(*self.LINES, of=client("no-error-on-cut", words=["--driver"]))
         self.assertEqual(done.code, 1, done.said)
         self.assertEqual(done.report["stale"], [self.LINES[1]])
         self.assertIn(self.LINES[1], done.stdout)
 
-    def test_another_kind_of_bad_fails(self):
+    def test_another_kind_of_failure_fails(self):
         done = self.run_with("closed-in-stream plain wrong", self.LINES[1], of=self.BOTH)
         self.assertEqual(done.code, 1, done.said)
         self.assertEqual(done.report["stale"], ["closed-in-stream plain wrong"])
 
-    def test_only_what_was_run_is_compared(self):
+    def test_only_scenarios_that_ran_are_compared(self):
         where = ["--plain", *only("key-invalid")]
         done = self.run_with("open-after-done streamed hang", *self.LINES, of=self.BOTH, where=where)
         self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
@@ -381,12 +381,12 @@ class Baseline(Folder):
         done = self.run_with("stop-after-tool-call plain loss", *self.LINES, of=self.BOTH, where=where)
         self.assertEqual(done.code, 0, done.said)
 
-    def test_a_name_that_no_scenario_has_fails(self):
+    def test_an_unknown_scenario_in_the_baseline_fails(self):
         done = self.run_with(*self.LINES, "closed-in-strem plain loss", of=self.BOTH)
         self.assertEqual(done.code, 1, done.said)
         self.assertIn("closed-in-strem", done.stdout + done.stderr)
 
-    def test_it_is_written_and_read_again(self):
+    def test_a_baseline_is_written_and_read_again(self):
         path = str(self.folder / "written")
         done = check_driver("--baseline", path, "--write-baseline", *self.WHERE, of=self.BOTH)
         self.assertEqual(done.code, 0, done.said)
@@ -403,11 +403,11 @@ class Baseline(Folder):
                                       of=client(words=["--driver"])).code, 0)
         self.assertFalse(set(self.LINES) & set(Path(path).read_text(encoding="utf-8").splitlines()))
 
-    def test_a_sweep_leaves_it_alone(self):
+    def test_a_sweep_does_not_change_the_baseline(self):
         done = self.run_with(*self.LINES, of=client(words=["--driver"]), where=["--plain", "--sweep", "a b", "--at-most", "2"])
         self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
 
-    def test_what_was_not_run_stays_when_it_is_written(self):
+    def test_scenarios_that_did_not_run_stay_in_a_written_baseline(self):
         path = self.folder / "kept"
         path.write_text("# why\nkey-invalid plain loss\nbad-request  plain   loss\n", encoding="utf-8")
         flags = ["--plain", "--baseline", str(path), "--write-baseline"]
@@ -419,7 +419,7 @@ class Baseline(Folder):
         self.assertEqual(done.code, 1, done.said)  # nothing was judged
         self.assertEqual(path.read_text(encoding="utf-8"), before)
 
-    def test_lines_that_say_nothing(self):
+    def test_invalid_lines(self):
         for line in ("closed-in-stream", "closed-in-stream plain", "closed-in-stream sideways loss", "one two three four five"):
             with self.subTest(line):
                 done = self.run_with(*self.LINES, line, of=self.BOTH)
@@ -441,7 +441,7 @@ if scenario == "early-hints" and not os.path.exists(mark):
 go()
 """
 
-    def test_what_is_good_alone_passes_unless_strict(self):
+    def test_a_failure_that_passes_alone_passes_unless_strict(self):
         for flags, code in ([], 0), (["--strict"], 1):
             Path(self.environment["LOG"] + ".mark").unlink(missing_ok=True)
             done = check("--plain", *flags, *only("early-hints", "unknown-fields"), of=command(self.CODE),
@@ -454,7 +454,7 @@ go()
             if flags:
                 self.assertIn("at first", done.stdout)  # the failure, because the run fails
 
-    def test_what_is_bad_again_is_bad(self):
+    def test_a_repeated_failure_is_a_failure(self):
         done = check("--plain", *only("closed-in-stream"), of=client("no-error-on-cut"))
         self.assertEqual((done.code, done.cells["closed-in-stream", "plain"]["flaky"]), (1, False))
 
@@ -463,7 +463,7 @@ go()
 
 
 class Secrets(unittest.TestCase):
-    def test_what_a_client_says_of_its_key_is_in_no_report(self):
+    def test_what_a_client_prints_of_its_key_is_in_no_report(self):
         done = check("--plain", *only("bad-request"), of=command(
             "if scenario: print(os.environ['OPENAI_API_KEY']); print(os.environ['OPENAI_API_KEY'], file=sys.stderr)\nelse: go()"))
         self.assertNotRegex(done.stdout + done.stderr + json.dumps(done.report), r"sk-[A-Za-z0-9_-]{10}")
@@ -550,7 +550,7 @@ go("retries-401")
         self.assertEqual(cells["stop-after-tool-call"]["kind"], "skipped")
         self.assertIn("<script>", cells["bad-request"]["stderr"])
 
-    def test_no_key_is_in_a_report(self):
+    def test_no_report_contains_a_key(self):
         done, files = self.files
         for text in [*files.values(), done.stdout, done.stderr]:
             self.assertIsNone(re.search(r"sk-[A-Za-z0-9_-]{10}", text))
@@ -592,7 +592,7 @@ go("retries-401")
         self.assertTrue(any("early-hints" in line for line in errors))
         self.assertTrue(any("key-invalid" in line for line in errors))
 
-    def test_where_they_go(self):
+    def test_the_destinations_of_reports(self):
         where = ["--plain", *only("early-hints")]
         done = execute("check", *where, "--", *client(), encoding="utf-8")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -618,7 +618,7 @@ go("retries-401")
         # Below the rows there is one block per failure, and none for successes.
         self.assertEqual(done.stdout.count("again: "), 2, done.stdout)
 
-    def test_the_command_that_is_printed_fails_again(self):
+    def test_the_printed_command_fails_again(self):
         words = [*client("no-error-on-cut"), "it's a \"word\" with $HOME, `ls` and *", ""]
         done = check("--prompt", "What's up?", "--timeout", "9s", "--stream",
                      *only("closed-in-stream", "early-hints"), of=words)
@@ -634,13 +634,13 @@ go("retries-401")
         self.assertIn("closed-in-stream", again.stdout)
         self.assertNotIn("early-hints", again.stdout)
 
-    def test_of_a_driver_too(self):
+    def test_the_printed_command_of_a_driver(self):
         done = check_driver("--plain", *only("closed-in-stream", "early-hints"), of=client("no-error-on-cut", words=["--driver"]))
         parts = shlex.split(done.cells["closed-in-stream", "plain"]["again"])
         self.assertIn("--driver", parts)
         self.assertEqual(execute(*parts[1:]).returncode, 1)
 
-    def test_progress_on_a_terminal_alone(self):
+    def test_progress_is_shown_only_on_a_terminal(self):
         main, other = pty.openpty()
         process = subprocess.Popen([program.PROGRAM, "check", "--plain", *only("early-hints", "unknown-fields"), "--",
                                     *client()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=other, text=True,
@@ -667,7 +667,7 @@ go("retries-401")
 
 
 class Documentation(unittest.TestCase):
-    def test_it_lists_each_flag_and_no_other(self):
+    def test_the_page_lists_exactly_the_flags(self):
         text = (CHECKOUT / "docs/check.md").read_text(encoding="utf-8")
         rows = text.split("\n## Flags\n")[1].split("\n| exit code |")[0]
         listed = {flag for row in rows.splitlines() for flag in re.findall(r"--[a-z][a-z-]*", row.split(" | ")[0])}
@@ -676,27 +676,27 @@ class Documentation(unittest.TestCase):
 
 
 class Examples(unittest.TestCase):
-    def test_the_command_of_curl(self):
+    def test_the_example_with_curl(self):
         if not (shutil.which("curl") and shutil.which("jq")):
             self.skipTest("curl or jq is not installed")
         done = check(*only("early-hints", "bad-request", "closed-in-stream", "html-with-200"),
                      of=["bash", str(CHECKOUT / "examples/check/curl.sh")])
         self.assertEqual((done.code, done.bad()), (0, set()), done.said)
 
-    def test_those_that_need_packages_are_python_and_javascript(self):
+    def test_examples_that_need_packages_are_python_and_javascript(self):
         for file in (CHECKOUT / "examples/check").glob("*.py"):
             compile(file.read_text(encoding="utf-8"), file.name, "exec")
         for file in (CHECKOUT / "examples/check").glob("*.mjs"):
             if shutil.which("node"):
                 subprocess.run(["node", "--check", file], check=True, timeout=TIMEOUT)
 
-    def test_the_driver_of_python_s_sdk(self):
+    def test_the_driver_of_the_python_sdk(self):
         python = CHECKOUT / "build/clients/venv/bin/python"
         if not python.exists():
             self.skipTest("tests/clients/run.sh has not installed the SDK")
         self.assert_good([str(python), str(CHECKOUT / "examples/check/openai_python.py")])
 
-    def test_the_driver_of_node_s_sdk(self):
+    def test_the_driver_of_the_node_sdk(self):
         modules = CHECKOUT / "tests/clients/node/node_modules"
         if not (modules.exists() and shutil.which("node")):
             self.skipTest("tests/clients/run.sh has not installed the SDK")

@@ -63,7 +63,7 @@ class Metrics(Evidence):
                 values[name] = float(value)
         return values
 
-    def test_it_counts_by_status_key_and_stub_whatever_is_reset(self):
+    def test_metrics_count_by_status_key_and_stub_despite_resets(self):
         script = {"stubs": [{"name": 'the "first"\\one', "when": {"user_says": "hello"}, "reply": "Hi there, you."},
                             {"name": "cut", "when": {"user_says": "cut"},
                              "reply": {"text": "One two three.", "faults": [{"after_tokens": 2, "effect": "close_connection"}]}}]}
@@ -100,7 +100,7 @@ class Metrics(Evidence):
             gateway.post("/reset")
             self.assertEqual(self.read(gateway), values)
 
-    def test_paced_answers_are_counted_by_how_late_they_were(self):
+    def test_paced_replies_are_counted_by_lateness(self):
         name = "mock_gateway_lateness_seconds"
         paced = {"reply": {"text": "One two three.", "every": "2ms"}, "when": {"user_says": "slow"}}
         with Program({"stubs": [paced, {"reply": "Hi."}]}) as gateway:
@@ -123,7 +123,7 @@ class Metrics(Evidence):
             self.assertGreater(values[name + "_sum"], sum(count * limit for count, limit in zip(firsts, limits)))
             self.assertLessEqual(values[name + "_sum"], sum(count * limit for count, limit in zip(firsts, limits[1:]) if count))
 
-    def test_faults_are_counted_by_what_asked_for_them(self):
+    def test_faults_are_counted_by_their_cause(self):
         struck = {"reply": 0, "chaos": 0, "connection": 0}
         with Program({"stubs": [{"reply": "Hi."}]}) as gateway:
             def check():
@@ -144,7 +144,7 @@ class Metrics(Evidence):
             gateway.ask("Hi")
             check()
 
-    def test_a_stream_under_way_is_open(self):
+    def test_a_running_stream_is_open(self):
         with Program({"stubs": [{"reply": {"text": "One two.", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}) as gateway:
             asked = self.pool.submit(gateway.request, "POST", "/v1/chat/completions", json.dumps(
                 {"model": "mock-model", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}))
@@ -153,14 +153,14 @@ class Metrics(Evidence):
             with contextlib.suppress(http.client.HTTPException, OSError):
                 asked.result()
 
-    def test_it_is_for_whoever_has_the_token(self):
+    def test_metrics_need_the_token(self):
         with Program() as gateway:
             self.assertEqual(gateway.send("GET", API + "/metrics", headers={})[0], 401)
             self.refused("invalid_request", 400, gateway.get, "/metrics", scope="any")
 
 
 class Keys(Evidence):
-    def test_the_secret_of_the_default_key_is_shown_and_no_other(self):
+    def test_only_the_secret_of_the_default_key_is_shown(self):
         with Program(None, "--key", "short") as gateway:
             (default,) = gateway.get("/keys")["keys"]
             self.assertEqual((default["hint"], default["is_default"]), ("…", True))
@@ -172,7 +172,7 @@ class Keys(Evidence):
             gateway.call("DELETE", "/keys/" + default["id"])
             self.refused("no_such_key", 404, gateway.get, f"/keys/{default['id']}/secret")
 
-    def test_a_key_lives_as_on_the_console(self):
+    def test_a_key_is_created_disabled_enabled_and_deleted(self):
         with Program() as gateway:
             made = gateway.post("/keys", {"name": "billing"})
             secret = made.pop("secret")
@@ -212,11 +212,11 @@ class Keys(Evidence):
             self.assertEqual(gateway.call("DELETE", "/keys/" + made["id"])["state"], "deleted")
             self.assertEqual(gateway.chat(key=secret)[0], 401)
             self.assertNotIn("paying", [key["name"] for key in gateway.get("/keys")["keys"]])
-            # Whatever responses they got.
+            # All of them, with any response.
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 
-    def test_a_limit_is_shown_as_scripts_write_it(self):
+    def test_a_limit_is_shown_in_the_form_of_scripts(self):
         with Program() as gateway:
             key = "/keys/" + gateway.post("/keys")["id"]
             for limit, shown in [("3/1h", "3/1h"), ("3/120m", "3/2h"), ("3/90m", "3/90m"), ("3/60s", "3/1m"),
@@ -229,7 +229,7 @@ class Keys(Evidence):
                 self.assertEqual(gateway.call("PATCH", key, {name: None}), {**before, name: none})
             self.assertEqual(gateway.call("PATCH", key, {}), {**before, "name": ""})
 
-    def test_what_a_key_s_path_may_name(self):
+    def test_ids_in_a_keys_path(self):
         with Program({"keys": [{"name": "mine", "secret": "sk-mine-0123456789abcdef"}]}) as gateway:
             made = gateway.post("/keys", {"name": "gone"})
             gateway.delete("/keys/" + made["id"])
@@ -246,7 +246,7 @@ class Keys(Evidence):
             self.assertEqual(gateway.post("/keys", {"keys": []}), {"keys": []})
             self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]], ["default key", "mine"])
 
-    def test_keys_are_made_all_or_none_and_mistakes_have_their_place(self):
+    def test_all_keys_are_created_or_none_and_mistakes_have_their_place(self):
         with Program() as gateway:
             wanted = [{"name": "a", "secret": "sk-chosen"}, {"limit": "1/1h", "state": "disabled"}]
             two = gateway.post("/keys", {"keys": wanted})
@@ -281,7 +281,7 @@ PACED = {
 
 
 class Clock(Evidence):
-    def test_a_manual_clock_is_moved_and_says_what_fired(self):
+    def test_advancing_a_manual_clock_reports_what_fired(self):
         with Program(PACED) as gateway:
             clock = gateway.get("/clock")
             self.assertEqual(clock, {"kind": "manual", "now": "2024-01-01T00:00:00.000Z", "waiting": []})
@@ -307,7 +307,7 @@ class Clock(Evidence):
             self.assertEqual((moved["moved_ms"], moved["fired"], moved["waiting"]), (1.5, [], []))
             self.refused("invalid_request", 400, gateway.post, "/clock/next", {"by": "1s"})
 
-    def test_a_clock_that_is_not_manual_is_shown_and_not_moved(self):
+    def test_another_clock_is_shown_and_cannot_be_moved(self):
         for script, kind in [({}, "real"), ({"gateway": {"clock": "instant"}}, "instant")]:
             with Program(script) as gateway:
                 self.assertEqual((gateway.get("/clock")["kind"], gateway.get("/clock")["waiting"]), (kind, []))
@@ -316,7 +316,7 @@ class Clock(Evidence):
                     self.assertIn("is instant, and nothing waits on it;" if script else "the gateway's clock is real;",
                                   message)
 
-    def test_the_program_ends_at_once_while_the_clock_is_on_its_way_over_many_tokens(self):
+    def test_the_program_ends_at_once_while_the_clock_advances_over_many_tokens(self):
         # The last token takes half a minute on an idle machine.
         slow = {"text": "a " * 1_000_000, "every": "1ms"}
         with Program({"gateway": {"clock": "manual"}, "stubs": [{"reply": slow}]}) as gateway:
@@ -333,7 +333,7 @@ class Clock(Evidence):
             for ended in (moved, reply):
                 self.assertIsInstance(ended.exception(program.TIMEOUT), (OSError, http.client.HTTPException, type(None)))
 
-    def test_a_gate_holds_whoever_names_it(self):
+    def test_a_gate_holds_all_replies_that_name_it(self):
         held = {"text": "one two", "hold": {"gate": "first", "before_token": 2}}
         with Program({"stubs": [{"when": {"user_says": "file"}, "reply": held}]}) as gateway:
             gate = {"name": "first", "reached": 0, "passed": 0, "waiting": 0, "open": False}
@@ -365,7 +365,7 @@ class Clock(Evidence):
             self.assertTrue(0.99 <= time.monotonic() - began < 10, "a second is what it waits unless said")
             self.refused("invalid_request", 400, gateway.post, "/gates/first/release", {"times": 2})
 
-    def test_a_file_that_is_read_while_stubs_are_mounted_shares_the_gate_that_they_name(self):
+    def test_a_file_read_while_stubs_are_mounted_shares_their_gate(self):
         # The stubs after this one give the other file time to be read.
         others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(200)]
 
@@ -388,7 +388,7 @@ class Clock(Evidence):
                 for reply in replies:
                     self.assertIn(b"[DONE]", reply.result(program.TIMEOUT)[1])
 
-    def test_stubs_that_are_mounted_at_one_time_share_the_gate_that_they_name(self):
+    def test_stubs_mounted_in_parallel_share_their_gate(self):
         def mount(said):
             # The stubs after this one give the other file time to be read.
             others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(100)]
@@ -427,7 +427,7 @@ class Asked(Evidence):
     def one(self, gateway, **query):
         return gateway.get("/asked", wait="10s", **query)["asked"][0]
 
-    def test_the_test_gives_the_reply(self):
+    def test_the_test_supplies_the_reply(self):
         with Program(ASKS) as gateway:
             self.assertEqual(gateway.get("/asked"), {"asked": []})
             listening = self.pool.submit(self.one, gateway)
@@ -447,7 +447,7 @@ class Asked(Evidence):
             self.assertEqual((shown["stub"]["name"], shown["outcome"]), ("asks", "completed"))
             self.assertTrue(gateway.get("/verify")["ok"])
 
-    def test_a_reply_is_whatever_a_script_can_reply(self):
+    def test_the_test_can_supply_every_reply_of_scripts(self):
         with Program(ASKS) as gateway:
             for reply, status, part in [
                 ({"failure": "rate_limited", "retry_after": "2s"}, 429, b"rate"),
@@ -467,7 +467,7 @@ class Asked(Evidence):
             gateway.post("/gates/mine/release")
             self.assertIn(b"two", held.result()[1])
 
-    def test_a_reply_that_cannot_be_given_changes_nothing_and_says_where(self):
+    def test_an_impossible_reply_changes_nothing_and_reports_its_place(self):
         with Program(ASKS) as gateway:
             response = self.pool.submit(gateway.chat, "ask")
             exchange = self.one(gateway)["exchange"]
@@ -489,7 +489,7 @@ class Asked(Evidence):
             gateway.post(f"/asked/{exchange}", {"reply": "after all"})
             self.assertIn(b"after all", response.result()[1])
 
-    def test_a_client_that_left_is_not_answered(self):
+    def test_a_client_that_left_gets_no_reply(self):
         with Program(ASKS) as gateway:
             body = json.dumps({"model": "mock-model", "messages": [{"role": "user", "content": "ask"}]})
             head = (
@@ -502,7 +502,7 @@ class Asked(Evidence):
             eventually(self, lambda: not gateway.get("/asked")["asked"], "it waits for a client that left")
             self.refused("already_answered", 409, gateway.post, f"/asked/{exchange}", {"reply": "late"})
 
-    def test_a_stop_does_not_wait_for_an_answer(self):
+    def test_stop_does_not_wait_for_a_supplied_reply(self):
         with Program(ASKS) as gateway:
             def chat():
                 try:
@@ -518,7 +518,7 @@ class Asked(Evidence):
 
 
 class Journal(Evidence):
-    def test_the_newest_come_first_and_pages_go_back(self):
+    def test_the_journal_is_paged_newest_first(self):
         with Program() as gateway:
             for number in range(7):
                 gateway.ask(f"question {number}")
@@ -534,7 +534,7 @@ class Journal(Evidence):
             self.assertIn("question 0", json.dumps(one["request"]))
             self.assertTrue(one["summary"].startswith("#1 POST /v1/chat/completions 200"))
 
-    def test_requests_are_counted_and_found_by_matchers_after_the_fact(self):
+    def test_past_requests_are_counted_and_found_by_matchers(self):
         with Program({"stubs": [{"when": {"user_says": "weather"}, "reply": "Rain tomorrow."}]}) as gateway:
             scope = gateway.post("/scopes", {"name": "mine"})
             gateway.chat("weather in Berlin")
@@ -578,14 +578,14 @@ class Journal(Evidence):
             self.refused("invalid_script", 400, gateway.post, "/journal/find", {"when": 7})
             self.refused("invalid_request", 400, gateway.post, "/journal/find", {}, text_in="body")
 
-    def test_a_count_says_that_exchanges_were_evicted(self):
+    def test_a_count_reports_evicted_exchanges(self):
         with Program({"gateway": {"journal_limits": {"entries": 2, "bytes": 1000000}}}) as gateway:
             for _ in range(3):
                 gateway.chat("weather")
             self.assertEqual(gateway.post("/journal/count", {"when": {"user_says": "weather"}}),
                              {"count": 2, "at_least": True})
 
-    def test_an_exchange_can_be_shown_and_sent_again(self):
+    def test_an_exchange_can_be_shown_and_repeated(self):
         with Program({"stubs": [{"reply": {"text": "one two", "every": "20ms"}}]}) as gateway:
             gateway.chat("it's", stream=True)
             shown = gateway.get("/journal/1")
@@ -614,13 +614,13 @@ class Journal(Evidence):
                 client.makefile("rb").read()
             self.assertEqual(gateway.get("/journal/2")["events"], [])
 
-    def test_of_an_exchange_the_first_thousand_or_so_events_are_shown(self):
+    def test_about_a_thousand_events_of_an_exchange_are_shown(self):
         with Program({"stubs": [{"reply": {"text": "x" * 2000, "chunked": {"characters": 1}}}]}) as gateway:
             gateway.chat("it's", stream=True)
             events = gateway.get("/journal/1")["events"]
             self.assertEqual([event["number"] for event in events], list(range(1, 1025)))
 
-    def test_filters_choose(self):
+    def test_filters(self):
         script = {
             "stubs": [{"when": {"user_says": "Word"}, "reply": "yes"}],
             "keys": [{"name": "mine", "secret": "sk-mine"}],
@@ -668,7 +668,7 @@ class Journal(Evidence):
                 self.assertNotIn("sk-mine", error["message"])
             self.refused("no_such_scope", 404, gateway.get, "/journal", scope="key_7")
 
-    def test_each_kind_of_decision_chooses_its_own(self):
+    def test_a_filter_for_each_kind_of_decision(self):
         script = {"stubs": [{"when": {"user_says": "stub"}, "reply": "yes"}],
                   "operations": [{"method": "GET", "path": "/v1/mine", "reply": {"json": 1}}]}
         with Program(script, "--cors", "http://a.example") as gateway:
@@ -727,7 +727,7 @@ class Journal(Evidence):
             for kind in known:
                 self.assertIn(kind, error["message"])
 
-    def test_a_text_is_looked_for_in_each_place_and_in_nothing_else(self):
+    def test_a_text_is_searched_in_the_chosen_places_only(self):
         with Program({"keys": [{"name": "the tester's key", "secret": "sk-mine"}]}) as gateway:
             gateway.request("GET", "/v1/models?in=target")
             gateway.chat("in body")
@@ -738,7 +738,7 @@ class Journal(Evidence):
                 with self.subTest(text):
                     self.assertEqual([one["id"] for one in gateway.get("/journal", text=text)["exchanges"]], ids)
 
-    def test_a_text_is_found_wherever_it_begins_and_only_letters_of_ascii_have_two_cases(self):
+    def test_a_text_is_found_at_any_position_and_only_ascii_letters_ignore_case(self):
         body = '{"content": "aabaabaaab abcabcabd [Z@É"}'
         with Program() as gateway:
             self.assertEqual(gateway.request("POST", "/v1/chat/completions", body.encode(), key="sk-nobody")[0], 401)
@@ -749,7 +749,7 @@ class Journal(Evidence):
                     exchanges = gateway.get("/journal", text=text)["exchanges"]
                     self.assertEqual(len(exchanges), 1 if text in found else 0)
 
-    def test_a_status_or_a_class_of_them_chooses(self):
+    def test_a_filter_for_a_status_or_a_class(self):
         sent = [400, 499, 500, 599, 404]
         with Program(None, *(flag for status in sent for flag in ("--fail", str(status)))) as gateway:
             for status in sent:
@@ -762,7 +762,7 @@ class Journal(Evidence):
             for query in ("0xx", "6xx", "099", "600", "4x", "4xxx", "40", "4000", "4x0", "40x", "x00", "", "4 0"):
                 self.refused("invalid_request", 400, lambda: gateway.get("/journal", status=query))
 
-    def test_a_page_has_at_most_two_hundred_unless_said(self):
+    def test_a_page_has_at_most_two_hundred_exchanges_by_default(self):
         with Program() as gateway:
             connection = http.client.HTTPConnection(gateway.data.hostname, gateway.data.port, timeout=program.TIMEOUT)
             sent = 0
@@ -779,7 +779,7 @@ class Journal(Evidence):
                 self.assertEqual((len(page["exchanges"]), page["more"]), (count, False))
             connection.close()
 
-    def test_whoever_follows_sees_an_exchange_come_and_end(self):
+    def test_a_follower_sees_an_exchange_begin_and_end(self):
         held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
         with Program({"stubs": [{"when": {"user_says": "hold"}, "reply": held}, {"reply": "plain"}]}) as gateway:
             cursor = gateway.get("/journal")["cursor"]
@@ -797,7 +797,7 @@ class Journal(Evidence):
             self.assertEqual(response.result()[0], 200)
             self.assertEqual(gateway.get("/journal", after=10**12)["cursor"], ended["cursor"])
 
-    def test_nothing_is_lost_while_five_hundred_exchanges_come(self):
+    def test_a_follower_misses_none_of_five_hundred_exchanges(self):
         """Each exchange is seen at least once, last with its final state."""
         with Program({"stubs": [{"reply": {"text": "a b c", "every": "3ms"}}]}) as gateway:
             seen = {}
@@ -829,7 +829,7 @@ class Journal(Evidence):
                 self.assertEqual(outcomes[-1], "completed", id_)
                 self.assertLessEqual(len(outcomes), 2, id_)
 
-    def test_a_page_is_no_larger_than_a_client_can_take(self):
+    def test_a_page_is_limited_in_size(self):
         with Program({"gateway": {"journal_limits": {"entries": 100, "bytes": 100_000_000}}}) as gateway:
             for _ in range(12):
                 gateway.chat("x" * 1_000_000)
@@ -840,7 +840,7 @@ class Journal(Evidence):
             self.assertEqual(len(page["exchanges"]) + len(rest["exchanges"]), 12)
             self.assertLess(len(gateway.send("GET", API + "/journal")[2]), 10_000_000)
 
-    def test_what_is_evicted_or_cleared_is_gone_for_followers_too(self):
+    def test_evicted_or_cleared_exchanges_disappear_for_followers_too(self):
         with Program({"gateway": {"journal_limits": {"entries": 3, "bytes": 1_000_000}}}) as gateway:
             cursor = gateway.get("/journal")["cursor"]
             for number in range(10):
@@ -895,7 +895,7 @@ class Journal(Evidence):
             self.assertIsNone(gateway.post("/journal/explain", saying("a"))["stub"])
             self.refused("invalid_request", 400, gateway.call, "DELETE", "/journal", {"of": scope})
 
-    def test_a_request_that_the_default_reply_cannot_answer_is_explained_as_it_is_answered(self):
+    def test_an_explanation_of_an_unanswerable_default_reply_matches_the_response(self):
         schema = {"type": "json_schema", "json_schema": {"name": "endless", "schema": {"$ref": "#"}}}
         request = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], "response_format": schema}
         for script in (None, {"stubs": [{"reply": {"default": True}}]}):
@@ -907,7 +907,7 @@ class Journal(Evidence):
 
 
 class Scopes(Evidence):
-    def test_a_stub_says_where_it_is_written(self):
+    def test_a_stub_reports_its_source(self):
         with Program() as gateway:
             scope = gateway.post("/scopes", {"name": "here"})["id"]
             document = {"when": {"user_says": "Hi"}, "reply": "Hello.", "expect": 1, "source": "tests/test_agent.py:12"}
@@ -925,7 +925,7 @@ class Scopes(Evidence):
             refused = self.refused("invalid_script", 400, gateway.post, "/stubs", {**document, "source": "test_agent.py"})
             self.assertEqual(refused["problems"][0]["pointer"], "/source")
 
-    def test_a_script_names_what_the_gateway_does_not_have(self):
+    def test_a_script_with_unknown_names(self):
         with Program({"stubs": [{"reply": "file"}]}, "--model", "fast") as gateway:
             named = {"mock_gateway": 1, "keys": [{"name": "ci"}], "stubs": [
                 {"when": {"model_is": "fast"}, "reply": "a"}, {"when": {"model_is": "fasst"}, "reply": "b"},
@@ -981,7 +981,7 @@ class Scopes(Evidence):
             self.assertTrue(ended["ok"], ended["message"])
             self.assertEqual(gateway.ask("next", two["api_key"]), "moved")
 
-    def test_the_end_of_a_scope_does_not_tell_what_is_right_beside_what_is_wrong(self):
+    def test_the_end_of_a_scope_reports_only_failures(self):
         with Program({"stubs": [{"reply": "file"}]}) as gateway:
             scope = gateway.post("/scopes", {"name": "hasty"})
             gateway.post("/failures", {"failure": "rate_limited", "retry_after": "1h"}, scope=scope["id"])
@@ -991,7 +991,7 @@ class Scopes(Evidence):
             self.assertEqual((end["ok"], end["verify"]["ok"]), (False, True))
             self.assertEqual(end["message"], end["review"]["message"])
 
-    def test_the_end_of_a_scope_tells_what_was_wrong_and_leaves_nothing_behind(self):
+    def test_the_end_of_a_scope_reports_failures_and_removes_everything(self):
         with Program() as gateway:
             scope = gateway.post("/scopes", {"name": "test_x"})
             id_, key = scope["id"], scope["api_key"]
@@ -1016,7 +1016,7 @@ class Scopes(Evidence):
             self.assertIn("no stub matched", ended["message"])
             self.assertFalse(ended["verify"]["ok"])
             self.assertEqual(ended["review"]["judged"], 3)
-            # Nothing of it is left.
+            # Ending the scope removed everything.
             self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
             self.assertEqual(gateway.get("/journal")["exchanges"], [])
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
@@ -1029,7 +1029,7 @@ class Scopes(Evidence):
             self.refused("no_such_scope", 404, gateway.call, "DELETE", "/scopes/" + id_)
             self.refused("no_such_scope", 404, gateway.post, "/stubs", {"reply": "a"}, scope=id_)
 
-    def test_nobody_waits_for_a_test_that_has_ended(self):
+    def test_a_waiting_reply_ends_with_its_test(self):
         with Program() as gateway:
             scope = gateway.post("/scopes")
             stubs = [
@@ -1048,7 +1048,7 @@ class Scopes(Evidence):
             eventually(self, lambda: gateway.get("/verify")["open"] == 0, "exchanges are open")
             self.assertEqual(gateway.get("/journal")["exchanges"], [])
 
-    def test_a_hundred_tests_do_not_meet(self):
+    def test_a_hundred_parallel_tests_are_isolated(self):
         def run(gateway, number):
             scope = gateway.post("/scopes", {"name": f"test_{number}"})
             try:
@@ -1064,7 +1064,7 @@ class Scopes(Evidence):
             self.assertTrue(all(self.pool.map(lambda number: run(gateway, number), range(100))))
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
 
-    def test_whom_a_stub_answers_is_said_once(self):
+    def test_a_stub_states_its_scope_once(self):
         with Program() as gateway:
             scope = gateway.post("/scopes")
             stubs = [{"reply": "a"}, {"when": {"key_is": "key_1"}, "reply": "b"}]
@@ -1074,7 +1074,7 @@ class Scopes(Evidence):
             self.assertEqual(error["problems"][0]["pointer"], "/stubs/1/when/key_is")
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
 
-    def test_what_a_scope_is_asked_is_its_own(self):
+    def test_a_scopes_questions_are_its_own(self):
         with Program() as gateway:
             one, two = (gateway.post("/scopes") for _ in range(2))
             for scope in (one, two):

@@ -125,14 +125,14 @@ class Silence(Flood):
     def setUp(self):
         self.start()
 
-    def test_beside_2000_idle_connections_it_answers_at_once(self):
+    def test_the_api_answers_at_once_despite_2000_idle_connections(self):
         for _ in range(2000):
             self.connect()
         self.check_prompt("2,000 idle connections")
         # Idle connections take no thread.
         eventually(self, lambda: self.status("Threads") < 20, "idle connections have threads")
 
-    def test_while_idle_connections_keep_coming_it_answers(self):
+    def test_the_api_answers_while_idle_connections_keep_coming(self):
         address = (self.gateway.control.hostname, self.gateway.control.port)
         flood = subprocess.Popen([sys.executable, "-c", FLOOD, *map(str, address)], stdout=subprocess.PIPE)
         try:
@@ -144,13 +144,13 @@ class Silence(Flood):
             flood.communicate()
         self.assertLess(times[len(times) // 2], PROMPT, times)
 
-    def test_beside_100_half_sent_heads_it_answers_at_once(self):
+    def test_the_api_answers_at_once_despite_100_half_sent_heads(self):
         halves = [self.head("GET /control/v1")[:-2], self.head("GET /", token=False)[:-2], b"GET / HT", b"\r\n\r\n"]
         for index in range(100):
             self.connect(halves[index % len(halves)])
         self.check_prompt("100 half-sent heads")
 
-    def test_beside_heads_that_come_byte_by_byte_it_answers_at_once(self):
+    def test_the_api_answers_at_once_despite_heads_sent_byte_by_byte(self):
         ended = threading.Event()
         writers = [self.connect() for _ in range(100)]
 
@@ -173,7 +173,7 @@ class Silence(Flood):
             dribbling.result()
         self.assertLess(times[len(times) // 2], 4 * PROMPT, times)
 
-    def test_beside_100_clients_that_do_not_read_the_page_it_answers_at_once(self):
+    def test_the_api_answers_at_once_despite_100_clients_that_do_not_read_the_page(self):
         pages = self.head("GET /app.mjs", token=False) * 100  # several megabytes of responses
         for _ in range(100):
             client = self.connect()
@@ -237,7 +237,7 @@ class Bodies(Flood):
     def setUp(self):
         self.start()
 
-    def test_without_a_token_no_body_is_read(self):
+    def test_bodies_without_a_token_are_not_read(self):
         length = f"Content-Length: {16 * MIB}"
         # The page needs no token. From connections without a token the program reads only a limited part of such a
         # body.
@@ -269,13 +269,13 @@ class Bodies(Flood):
         for line, status, expected in read:
             self.assertEqual(status, expected, line)
 
-    def test_a_program_with_a_wrong_token_sends_a_large_body_and_reads_its_answer(self):
+    def test_a_program_with_a_wrong_token_can_send_a_large_body_and_read_its_error(self):
         for size in (1000, 100_000, 16 * MIB):
             wrong = {"Authorization": "Bearer " + "x" * 43}
             status, _, body = self.gateway.send("PUT", "/control/v1/script", b"x" * size, wrong)
             self.assertEqual((status, json.loads(body)["code"]), (401, "wrong_token"), size)
 
-    def test_100_continue_comes_only_to_who_may_send_a_body(self):
+    def test_100_continue_comes_only_with_permission_to_send_a_body(self):
         body = b'{"reply": "x"}'
         fields = (f"Content-Length: {len(body)}", "Expect: 100-continue")
         for line, token, status in (("POST /control/v1/stubs", False, 401), ("POST /control/v1/stubs", True, 100)):
@@ -290,7 +290,7 @@ class Polls(Flood):
         self.start()
         self.stub = self.gateway.post("/stubs", {"reply": "x"})["stubs"][0]["id"]
 
-    def test_beside_200_long_polls_it_answers_at_once(self):
+    def test_the_api_answers_at_once_despite_200_long_polls(self):
         polls = [self.connect(self.poll()) for _ in range(200)]
         self.check_prompt("200 long polls")
         eventually(self, lambda: len(self.answered(polls)) == 152, "48 wait, and no more")
@@ -308,7 +308,7 @@ class Polls(Flood):
     def answered(self, clients):
         return [client for client in clients if select.select([client], [], [], 0)[0]]
 
-    def test_one_too_many_is_told_when_to_come_again(self):
+    def test_a_long_poll_over_the_limit_learns_when_to_retry(self):
         polls = [self.connect(self.poll()) for _ in range(50)]
         eventually(self, lambda: len(self.answered(polls)) == 2, "48 wait, and no more")
         status, headers, body = self.gateway.send("GET", f"/control/v1/stubs/{self.stub}/wait?within=60s")
@@ -326,7 +326,7 @@ class Polls(Flood):
         except Refused:
             return False
 
-    def test_beside_all_of_these_it_answers_at_once(self):
+    def test_the_api_answers_at_once_despite_all_of_these(self):
         for _ in range(200):
             self.connect(self.poll())
         for _ in range(100):
@@ -340,7 +340,7 @@ class Stop(Flood):
     def setUp(self):
         self.start()
 
-    def test_stop_takes_no_longer_for_what_waits(self):
+    def test_stop_takes_no_longer_with_waiting_connections(self):
         times = []
         for _ in range(3):
             self.start()
@@ -364,7 +364,7 @@ class Descriptors(Flood):
         head = self.head("GET /control/v1")
         eventually(self, lambda: (self.status_of(self.connect(head)) or (0,))[0] == 200, "nobody is served again")
 
-    def test_a_gateway_turns_away_thousands_that_say_nothing_in_no_time(self):
+    def test_a_gateway_rejects_thousands_of_silent_clients_quickly(self):
         limit = 256
         self.start("--control-allow-host", "x",
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))

@@ -66,7 +66,7 @@ class Gate(unittest.TestCase):
 
 
 class Refusals(Gate):
-    def test_every_route_is_behind_every_check(self):
+    def test_every_route_has_every_check(self):
         port = self.gateway.control.port
         own = f"127.0.0.1:{port}"
         wrong = {"Authorization": "Bearer " + "x" * 43}
@@ -109,7 +109,7 @@ class Refusals(Gate):
         root = self.gateway.get("")
         self.assertEqual((root["counts"]["keys"], root["counts"]["stubs"], root["listening"]), (1, 0, True))
 
-    def test_our_own_page_and_programs_get_in(self):
+    def test_our_own_page_and_programs_have_access(self):
         port = self.gateway.control.port
         for headers in ({}, {"Host": f"localhost:{port}"}, {"Host": f"LOCALHOST:{port}"}, {"Host": f"[::1]:{port}"},
                         {"Origin": f"http://127.0.0.1:{port}"}, {"Sec-Fetch-Site": "same-origin"},
@@ -118,7 +118,7 @@ class Refusals(Gate):
         lower = {"authorization": "bearer " + self.gateway.info["control_token"]}
         self.assertEqual(self.answer("GET", "/control/v1", lower)[0], 200)
 
-    def test_two_credentials_are_none(self):
+    def test_two_credentials_are_refused(self):
         token = self.gateway.info["control_token"]
         for first, second in ((token, "x" * 43), ("x" * 43, token), (token, token)):
             with socket.create_connection(("127.0.0.1", self.gateway.control.port), program.TIMEOUT) as client:
@@ -127,7 +127,7 @@ class Refusals(Gate):
                                "Connection: close\r\n\r\n".encode())
                 self.assertIn(b" 401 ", client.makefile("rb").readline())
 
-    def test_a_name_of_ones_own_is_allowed_with_any_port(self):
+    def test_a_configured_host_name_is_allowed_with_any_port(self):
         self.gateway = self.enter(Program(None, "--control-allow-host", "Gateway.internal"))
         for host, status in (("gateway.internal", 200), ("gateway.internal:9999", 200), ("GATEWAY.INTERNAL:1", 200),
                              ("other.internal", 421), ("gateway.internal.evil.example", 421)):
@@ -135,7 +135,7 @@ class Refusals(Gate):
         same = self.bearer(Host="gateway.internal:9999", Origin="http://gateway.internal:9999")
         self.assertEqual(self.answer("GET", "/control/v1", same)[0], 200)
 
-    def test_paths_are_compared_whole_and_as_sent(self):
+    def test_paths_are_compared_completely_and_unnormalized(self):
         port = self.gateway.control.port
         inside = ["/control", "/control/", "/control/v1/", "/control/v1//stubs", "/control//v1/stubs",
                   "/control/v1/../v1/stubs", "/control/v1/./stubs", "/control/v1/%73tubs", "/control/%76%31",
@@ -152,7 +152,7 @@ class Refusals(Gate):
             for headers in ({}, self.bearer()):
                 self.assertIn(self.answer("GET", path, headers)[0], (400, 404), path)
 
-    def test_a_target_in_the_absolute_form_is_served_where_its_host_is_ours_too(self):
+    def test_an_absolute_target_with_our_host_is_served(self):
         port = self.gateway.control.port
         for own in (f"http://127.0.0.1:{port}", f"HTTP://localhost:{port}", f"http://[::1]:{port}"):
             self.assertEqual(self.answer("GET", own + "/control/v1", self.bearer())[0], 200, own)
@@ -186,7 +186,7 @@ class Refusals(Gate):
 
 
 class Page(Gate):
-    def test_the_page_needs_no_token_and_brings_its_policy(self):
+    def test_the_page_needs_no_token_and_has_a_content_security_policy(self):
         folder = os.path.join(os.path.dirname(__file__), "..", "..", "endpoint", "console")
         files = {"/" + name: os.path.join(folder, name) for name in os.listdir(folder)}
         files["/"] = os.path.join(folder, "index.html")
@@ -199,7 +199,7 @@ class Page(Gate):
             self.assertEqual(received["Content-Type"], TYPES[os.path.splitext(file)[1]])
             self.assertIsNone(received["Set-Cookie"])
 
-    def test_a_rebound_name_gets_no_page(self):
+    def test_a_rebound_name_does_not_get_the_page(self):
         self.assertEqual(self.answer("GET", "/", {"Host": "evil.example"})[:2], (421, "wrong_host"))
 
     def printed(self, on_terminal, **environment):
@@ -220,14 +220,14 @@ class Page(Gate):
             process.stdout.close()
         return printed
 
-    def test_a_terminal_is_shown_a_code_and_a_file_is_not(self):
+    def test_a_terminal_shows_a_code_and_a_file_does_not(self):
         for on_terminal in (True, False):
             printed = self.printed(on_terminal)
             self.assertRegex(printed, rb"console   http://127\.0\.0\.1:[0-9]+/" +
                              (rb"#code=[A-Za-z0-9_-]{32}\r\n" if on_terminal else rb"\n"))
             self.assertNotIn(b"mgct_", printed)
 
-    def test_nothing_shows_a_chosen_token(self):
+    def test_a_chosen_token_is_never_shown(self):
         token = "".join(map(chr, range(0x21, 0x7F)))
         printed = self.printed(True, MOCK_GATEWAY_CONTROL_TOKEN=token).decode()
         self.assertNotIn(token, printed)
@@ -283,7 +283,7 @@ class OnTerminal:
 
 
 class Codes(unittest.TestCase):
-    def test_one_is_the_token_once_and_then_a_fresh_one_is_shown(self):
+    def test_a_code_yields_the_token_once_and_then_a_fresh_code_is_shown(self):
         with OnTerminal() as gateway:
             token = gateway.info["control_token"]
             (first,) = gateway.codes()
@@ -301,13 +301,13 @@ class Codes(unittest.TestCase):
             self.assertNotEqual(first, second)
             self.assertNotIn(token, gateway.shown)
 
-    def test_only_one_of_many_who_come_at_once_gets_the_token(self):
+    def test_only_one_of_many_parallel_exchanges_gets_the_token(self):
         with OnTerminal() as gateway, concurrent.futures.ThreadPoolExecutor(20) as pool:
             (code,) = gateway.codes()
             answers = sorted(pool.map(gateway.exchange, [code] * 20))
             self.assertEqual(answers, [(200, gateway.info["control_token"])] + [(401, "used_code")] * 19)
 
-    def test_a_foreign_page_a_rebound_name_and_a_guess_get_nothing_and_use_nothing(self):
+    def test_a_foreign_page_a_rebound_name_and_a_guess_get_nothing_and_use_no_code(self):
         with OnTerminal() as gateway, OnTerminal() as other:
             (code,) = gateway.codes()
             own = f"127.0.0.1:{gateway.control.port}"
@@ -381,7 +381,7 @@ class Names(Gate):
 
 
 class Masked(unittest.TestCase):
-    def test_the_token_in_a_prompt_is_told_by_nothing(self):
+    def test_the_token_in_a_prompt_is_masked_everywhere(self):
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report")
             flags = [word for form in ("json", "junit") for word in ("--report", f"{form}:{report}.{form}")]
@@ -418,7 +418,7 @@ class Masked(unittest.TestCase):
 
 
 class Endurance(Gate):
-    def test_a_gateway_that_is_closed_or_broken_can_be_reached_here(self):
+    def test_the_api_works_while_the_gateway_is_closed_or_broken(self):
         self.gateway.put("/listening", {"listening": False})
         self.gateway.get("")
         self.gateway.put("/listening", {"listening": True})
@@ -428,7 +428,7 @@ class Endurance(Gate):
         self.gateway.delete("/connections")
         self.assertEqual(self.gateway.chat()[0], 200)
 
-    def test_a_gateway_without_descriptors_leaves_some(self):
+    def test_a_gateway_without_descriptors_keeps_some_for_the_api(self):
         limit = 160
         self.gateway = self.enter(
             Program(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))))
@@ -453,12 +453,12 @@ class Endurance(Gate):
             self.assertEqual(set(roots), {self.gateway.info["instance"]})
             self.assertIn(b"503", status())
 
-    def test_many_clients_with_a_connection_for_each_request(self):
+    def test_many_clients_with_a_connection_per_request(self):
         with concurrent.futures.ThreadPoolExecutor(60) as pool:
             statuses = list(pool.map(lambda _: self.gateway.send("GET", "/control/v1")[0], range(600)))
         self.assertEqual(set(statuses), {200})
 
-    def test_long_polls_keep_nobody_waiting(self):
+    def test_long_polls_delay_no_other_request(self):
         stub = self.gateway.post("/stubs", {"reply": "x"})["stubs"][0]
         with concurrent.futures.ThreadPoolExecutor(48) as pool:
             polls = [pool.submit(self.gateway.get, f"/stubs/{stub['id']}/wait", calls=1, within="30s")
@@ -469,7 +469,7 @@ class Endurance(Gate):
             self.gateway.ask()
             self.assertTrue(all(poll.result()["reached"] for poll in polls))
 
-    def test_long_polls_whose_clients_have_left_make_room(self):
+    def test_long_polls_of_departed_clients_free_their_places(self):
         stub = self.gateway.post("/stubs", {"reply": "x"})["stubs"][0]["id"]
         for _ in range(3 * 64):
             client = socket.create_connection(("127.0.0.1", self.gateway.control.port), program.TIMEOUT)
@@ -528,7 +528,7 @@ class Endurance(Gate):
         self.assertEqual((status, code), (413, "too_large"))
         self.assertEqual(len(self.gateway.get("/stubs")["stubs"]), 1)
 
-    def test_what_is_no_http_is_answered_as_all_else(self):
+    def test_bytes_that_are_not_http_get_the_usual_error(self):
         for sent, status in ((b"nonsense\r\n\r\n", b"400"), (b"GET / HTTP/1.1\r\n\r\n", b"400"),
                              (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"414"),
                              (b"GET / HTTP/2.0\r\nHost: x\r\n\r\n", b"505"), (b"GET / HTTP/1.0\r\n\r\n", b"421")):
@@ -540,7 +540,7 @@ class Endurance(Gate):
 
 
 class Token(unittest.TestCase):
-    def test_it_is_in_nothing_that_is_written(self):
+    def test_the_token_is_in_no_output(self):
         token = "tOkEn-that-only-its-owner-knows"
         with tempfile.TemporaryDirectory() as folder:
             files = [os.path.join(folder, name) for name in ("journal.jsonl", "report.json", "report.xml")]

@@ -15,7 +15,7 @@ class Reset(Api):
     script = {"stubs": [{"name": "file", "when": {"user_says": "twice"}, "replies": ["1", "2"]}],
               "failures": [{"failure": 503, "for": {"model": "broken"}}], "states": {"order": "new"}}
 
-    def test_everything_is_as_at_the_start(self):
+    def test_a_reset_restores_the_initial_state(self):
         with Program(self.script, "--reply", "flag") as gateway:
             gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
             gateway.put("/script", {"mock_gateway": 1, "stubs": [{"when": {"user_says": "put"}, "reply": "put"}]})
@@ -37,7 +37,7 @@ class Reset(Api):
             self.assertEqual(gateway.request("GET", "/v1/kept", key=key["secret"])[0], 200)
             self.assertEqual(gateway.get("")["counts"]["requests"], 4)
 
-    def test_a_script_that_is_not_read_again_is_mounted_again(self):
+    def test_a_script_that_is_not_reloaded_is_mounted_again(self):
         with Program(self.script, "--no-reload") as gateway:
             self.assertEqual(gateway.ask("twice"), "1")
             gateway.put("/states/order", {"state": "paid"})
@@ -52,7 +52,7 @@ class Reset(Api):
             self.assertEqual(gateway.get("/states/order"), {"state": "new"})
             self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
 
-    def test_a_script_that_was_read_again_is_what_a_reset_mounts(self):
+    def test_a_reset_mounts_the_reloaded_script(self):
         with Program({"stubs": [{"reply": "old"}]}) as gateway:
             for text in "new", "newer":
                 gateway.write_script({"stubs": [{"name": text, "replies": [text, "more"]}]})
@@ -61,7 +61,7 @@ class Reset(Api):
                     self.assertEqual([gateway.ask() for _ in range(2)], [text, "more"])
                     gateway.post("/reset")
 
-    def test_what_the_flags_force_is_forced_again(self):
+    def test_failures_of_the_flags_are_forced_again(self):
         with Program(None, "--fail", "503", "--fail", "429:*@/v1/models") as gateway:
             for _ in range(2):
                 self.assertEqual([gateway.chat()[0] for _ in range(2)], [503, 200])
@@ -73,7 +73,7 @@ class Reset(Api):
                 gateway.post("/reset", {"what": ["failures"]})
                 self.assertEqual([one["left"] for one in gateway.get("/failures")["failures"]], [1, None])
 
-    def test_each_part_is_reset_by_itself_and_with_all(self):
+    def test_each_part_is_reset_alone_and_with_all(self):
         def answer_id():
             return json.loads(gateway.chat("unscripted")[1])["id"]
 
@@ -120,7 +120,7 @@ class Reset(Api):
                     self.assertEqual(seen(), start)
                     gateway.post("/reset")
 
-    def test_only_what_is_named(self):
+    def test_only_the_named_parts_are_reset(self):
         with Program(self.script, "--reply", "flag") as gateway:
             gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
             gateway.put("/states/order", {"state": "paid"})
@@ -136,7 +136,7 @@ class Reset(Api):
             self.assertIn('did you mean "states"', error["message"])
             self.refused("invalid_request", 400, gateway.post, "/reset", {"wat": []})
 
-    def test_the_layer_of_a_stub_is_told_until_the_stubs_are_reset(self):
+    def test_the_layer_of_a_stub_is_reported_until_the_stubs_are_reset(self):
         script = {"mock_gateway": 1, "stubs": [{"name": "put", "reply": "put"}]}
         with Program({"stubs": [{"name": "file", "reply": "file"}]}) as gateway:
             gateway.put("/script", script)
@@ -154,7 +154,7 @@ class Reset(Api):
             gateway.post("/reset", {"what": ["stubs"]})
             self.assertEqual(seen(), ({"file": ("script", gateway.script)}, None))
 
-    def test_gates_are_closed_again_and_have_counted_nothing(self):
+    def test_gates_are_closed_again_with_counts_of_zero(self):
         held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
         gate = {"reached": 0, "passed": 0, "waiting": 0, "open": False}
         with Program({"stubs": [{"reply": held}]}) as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
@@ -180,7 +180,7 @@ class Reset(Api):
                 gateway.post("/reset", {"what": ["stubs"]})
                 self.assertIn(b"two", second.result()[1])
 
-    def test_a_scope_is_reset_alone_each_part_by_itself(self):
+    def test_a_scope_is_reset_alone_part_by_part(self):
         with Program({"stubs": [{"reply": "file"}]}) as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
 
@@ -228,7 +228,7 @@ class Reset(Api):
             self.assertEqual(facts(one), full)
             self.refused("invalid_request", 400, gateway.post, "/reset", {"what": ["connections"]}, scope=one["id"])
 
-    def test_a_failure_for_a_key_outlives_the_name_and_the_key(self):
+    def test_a_failure_for_a_key_survives_an_ambiguous_name_and_deletion(self):
         script = {"keys": [{"name": "billing", "secret": "sk-billing"}], "stubs": [{"name": "file", "reply": "file"}]}
         with Program(script, "--fail", "403@key=billing") as gateway:
             key = gateway.key("billing")

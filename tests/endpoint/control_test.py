@@ -34,7 +34,7 @@ class Api(unittest.TestCase):
 
 
 class Start(Api):
-    def test_one_line_of_json_says_all_that_a_client_needs(self):
+    def test_one_line_of_json_contains_everything_that_a_client_needs(self):
         with Program() as gateway:
             fields = "instance pid base_url api_key control_url control_token version"
             self.assertEqual(list(gateway.info), fields.split())
@@ -53,7 +53,7 @@ class Start(Api):
             self.assertNotEqual(one.info["instance"], other.info["instance"])
             self.assertNotEqual(one.info["control_token"], other.info["control_token"])
 
-    def test_without_control_there_is_none(self):
+    def test_without_control_there_is_no_api(self):
         process = subprocess.run([program.PROGRAM, "serve", "--port", "0", "--print", "json", "--until-eof"],
                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=program.TIMEOUT)
         info = json.loads(process.stdout)
@@ -67,7 +67,7 @@ class Start(Api):
             gateway.process.stdin.close()
             self.assertEqual(gateway.end(), 0)
 
-    def test_the_info_file_is_the_owners_and_goes_with_the_program(self):
+    def test_the_info_file_belongs_to_the_owner_and_ends_with_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "info.json")
             with Program(None, "--info-file", path) as gateway:
@@ -100,7 +100,7 @@ assert chat() == 200
         ended = program.run("--control", "0", command=program.python(code))
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
-    def test_flags_that_mean_nothing_are_errors(self):
+    def test_flags_without_effect_are_errors(self):
         cases = [*((["--control", port], "--control: not a port") for port in ("65536", "-1", "yes", "1x", "")),
                  *((["--control", "0", "--control-allow-host", name], "without scheme and port: " + name)
                    for name in ("", "a/b", "a:1", "u@a", "a b")),
@@ -118,13 +118,13 @@ assert chat() == 200
             self.assertEqual(ended.returncode, 2)
             self.assertIn("CMD", ended.stderr)
 
-    def test_a_taken_port_is_an_error_that_names_the_flag(self):
+    def test_a_taken_port_is_an_error_with_the_flag(self):
         with Program() as gateway:
             ended = program.execute("serve", "--port", "0", "--control", str(gateway.control.port))
             self.assertEqual(ended.returncode, 2)
             self.assertIn("--control: cannot listen on 127.0.0.1", ended.stderr)
 
-    def test_a_listener_for_the_network_is_warned_of(self):
+    def test_a_listener_on_the_network_prints_a_warning(self):
         with Program(None, "--control-host", "0.0.0.0") as gateway:
             self.assertEqual(gateway.info["control_url"], f"http://127.0.0.1:{gateway.control.port}")
             self.assertEqual(gateway.get("")["instance"], gateway.info["instance"])
@@ -137,7 +137,7 @@ assert chat() == 200
             gateway.end()
         self.assertIn("warning: the control API is listening on 0.0.0.0, reachable from the network", gateway.log)
 
-    def test_a_chosen_token_that_is_weak_is_refused_and_not_repeated(self):
+    def test_a_weak_token_is_refused_and_not_repeated(self):
         for token in ("short", "0123456789abcde", "sixteen chars no", "0123456789abcde\x7f", ""):
             ended = program.execute("serve", "--port", "0", "--control", "0",
                                     env={**os.environ, "MOCK_GATEWAY_CONTROL_TOKEN": token})
@@ -152,7 +152,7 @@ assert chat() == 200
 
 
 class Document(Api):
-    def test_every_documented_route_is_served_and_no_other(self):
+    def test_exactly_the_documented_routes_are_served(self):
         methods = ["GET", "PUT", "POST", "PATCH", "DELETE"]
         with Program() as gateway:
             served = gateway.get("/openapi.json")
@@ -168,14 +168,14 @@ class Document(Api):
                 for other in (path + "/", path + "/nothing/at/all"):
                     self.assertEqual(gateway.send("GET", other)[0], 404, other)
 
-    def test_the_routes_of_the_program_are_those_of_the_document(self):
+    def test_the_document_has_the_routes_of_the_program(self):
         routes = program.execute("openapi", "--routes").stdout.splitlines()
         documented = [f"{method.upper()} {path}" for path, item in control.document()["paths"].items()
                       for method in item if method != "parameters"]
         self.assertEqual(sorted(routes), sorted(documented))
 
     @unittest.skipUnless(control.jsonschema, "jsonschema is not installed")
-    def test_the_document_is_one_that_tools_can_use(self):
+    def test_tools_can_use_the_document(self):
         document = control.document()
         self.assertEqual(document["openapi"][:4], "3.1.")
         for name, schema in document["components"]["schemas"].items():
@@ -200,12 +200,12 @@ class Document(Api):
                 place = place[name]
 
     @unittest.skipUnless(control.jsonschema, "jsonschema is not installed")
-    def test_an_answer_that_differs_from_the_document_is_seen(self):
+    def test_a_response_that_contradicts_the_document_is_noticed(self):
         for answer in ({"listening": "yes"}, {}, {"listening": True, "more": 1}):
             with self.assertRaises(AssertionError):
                 control.compare("GET", "/control/v1/listening", 200, answer)
 
-    def test_queries_of_the_document_are_those_of_the_program(self):
+    def test_the_document_has_the_queries_of_the_program(self):
         with Program() as gateway:
             for path, item in control.document()["paths"].items():
                 for method, operation in item.items():
@@ -226,7 +226,7 @@ class Stubs(Api):
                 gateway.post("/stubs", {"reply": f"answer {number}"})
                 self.assertEqual(gateway.ask(), f"answer {number}")
 
-    def test_the_newest_call_comes_first_and_a_list_goes_from_top_to_bottom(self):
+    def test_the_newest_call_has_priority_and_a_list_goes_from_top_to_bottom(self):
         script = {"stubs": [{"name": "file", "reply": "file"}]}
         with Program(script, "--reply", "flag") as gateway:
             one = gateway.post("/stubs", {"name": "one", "when": {"user_says": "x"}, "reply": "one"})["stubs"]
@@ -244,7 +244,7 @@ class Stubs(Api):
             self.assertEqual((flag["file"], flag["line"]), (None, None))
             self.assertEqual(three["conditions"], ['user text contains "x"'])
 
-    def test_a_number_of_a_query_may_be_each_that_the_document_allows(self):
+    def test_a_number_in_a_query_may_have_every_documented_value(self):
         with Program() as gateway:
             asked = 0
             for path, item in control.document()["paths"].items():
@@ -273,7 +273,7 @@ class Stubs(Api):
                     self.assertEqual(hidden, [None, None])
                     gateway.delete(f"/stubs/{stub['id']}")
 
-    def test_a_stub_shows_what_its_script_says_without_keys(self):
+    def test_a_stub_shows_its_script_without_keys(self):
         said = {"name": "a", "when": {"header_is": {"name": "x-a", "value": "sk-one-0123456789"}}, "reply": {"text": "b", "finish_reason": "length"}}
         with Program({"stubs": [said], "keys": [{"name": "one", "secret": "sk-one-0123456789"}]}) as gateway:
             (listed,) = gateway.get("/stubs")["stubs"]
@@ -319,7 +319,7 @@ class Stubs(Api):
             self.refused("no_such_stub", 404, gateway.delete, f"/stubs/{stub['id']}")
             self.refused("no_such_stub", 404, gateway.get, "/stubs/first")
 
-    def test_what_is_not_there_is_told_with_what_there_is(self):
+    def test_an_unknown_name_lists_the_existing_ones(self):
         with Program() as gateway:
             error = self.refused("no_such_scope", 404, gateway.get, "/stubs", scope="key_7")
             self.assertEqual(error["message"], 'there is no scope "key_7"; there is none yet')
@@ -327,7 +327,7 @@ class Stubs(Api):
             error = self.refused("no_such_scope", 404, gateway.get, "/stubs", scope="nobody")
             self.assertIn(scope, error["message"])
 
-    def test_calls_and_what_is_expected(self):
+    def test_calls_and_expectations(self):
         with Program() as gateway:
             stub = gateway.post("/stubs", {"name": "once", "reply": "x", "expect": {"at_least": 2}})["stubs"][0]
             self.assertEqual((stub["calls"], stub["expected"], stub["met"]), (0, "at least 2", False))
@@ -371,7 +371,7 @@ class Stubs(Api):
             self.assertIn("/stubs/2/reply", [problem["pointer"] for problem in error["problems"]])
             self.assertIn("3:4: /stubs/1/repply", error["message"])
 
-    def test_problems_of_one_stub_point_into_what_was_sent(self):
+    def test_problems_of_one_stub_point_into_the_sent_document(self):
         with Program() as gateway:
             error = self.refused("invalid_script", 400, gateway.post, "/stubs", '{"reply": "a",\n "when": {"user": 1}}')
             self.assertEqual([(problem["pointer"], problem["line"], problem["column"]) for problem in error["problems"]],
@@ -379,7 +379,7 @@ class Stubs(Api):
             self.refused("invalid_script", 400, gateway.post, "/stubs", "[]")
             self.refused("invalid_request", 400, gateway.post, "/stubs", {"stubs": [], "chaos": []})
 
-    def test_stubs_are_mounted_with_warnings_of_what_is_certain(self):
+    def test_stubs_are_mounted_with_warnings_about_certain_mistakes(self):
         with Program(None, "--model", "fast") as gateway:
             def warned(stubs, **query):
                 answer = gateway.post("/stubs", stubs, **query)
@@ -404,7 +404,7 @@ class Stubs(Api):
             self.assertEqual(warned({"in_state": {"order": "paid"}, "reply": "a"}), [])
             self.assertEqual(warned({"reply": "a"}) + warned({"reply": "b"}), [])
 
-    def test_what_is_refused_is_named_and_is_a_script_only_where_one_was_sent(self):
+    def test_errors_name_the_problem_and_call_it_a_script_only_if_one_was_sent(self):
         headings = [
             ("post", "/stubs", {"reply": "a", "repply": "b"}, "a stub cannot be mounted\n1:16: /repply: unknown key"),
             ("post", "/stubs", [{"reply": 3}], "a stub cannot be mounted\n1:1: expected an object"),
@@ -421,7 +421,7 @@ class Stubs(Api):
                 with self.subTest(path):
                     self.assertEqual(message[:len(heading)], heading)
 
-    def test_what_is_no_json_is_told_with_its_place(self):
+    def test_invalid_json_is_reported_with_its_place(self):
         with Program() as gateway:
             for body, line, column in (('{"reply": }', 1, 11), ('{"a": 1,\n "a": 2}', 2, 2)):
                 error = self.refused("invalid_json", 400, gateway.post, "/stubs", body)
@@ -431,7 +431,7 @@ class Stubs(Api):
 
 
 class Scopes(Api):
-    def test_tests_with_scopes_do_not_meet(self):
+    def test_tests_with_scopes_are_isolated(self):
         with Program({"stubs": [{"reply": "shared"}]}) as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
             stub = {"when": {"user_says": "pay"}, "in_state": {"order": "started"}, "then_state": {"order": "paid"},
@@ -448,7 +448,7 @@ class Scopes(Api):
             self.assertEqual([stub["id"] for stub in gateway.get("/stubs", scope=one["id"])["stubs"]], [mine["id"]])
             self.refused("no_such_scope", 404, gateway.post, "/stubs", stub, scope="key_99")
 
-    def test_failures_of_a_scope_are_its_keys(self):
+    def test_failures_of_a_scope_apply_to_its_key(self):
         with Program() as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
             for scope in (one, two):
@@ -464,7 +464,7 @@ class Scopes(Api):
             self.assertEqual(self.refused("invalid_script", 400, gateway.post, "/failures", both,
                                           scope=one["id"])["problems"][0]["pointer"], "/for")
 
-    def test_chaos_of_a_scope_strikes_its_key(self):
+    def test_chaos_of_a_scope_applies_to_its_key(self):
         with Program() as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
             for scope in (one, two):
@@ -486,7 +486,7 @@ class Scopes(Api):
             gateway.delete("/chaos")
             self.assertEqual(gateway.get("/chaos", scope=two["id"])["chaos"], [])
 
-    def test_what_a_path_names_is_of_the_scope_or_not_there(self):
+    def test_a_path_names_only_objects_of_the_scope(self):
         with Program() as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
             shared = gateway.post("/stubs", {"reply": "shared"})["stubs"][0]["id"]
@@ -511,7 +511,7 @@ class Scopes(Api):
             self.assertEqual(gateway.call("PATCH", f"/keys/{two['id']}", {"limit": "1/1s"}, scope=two["id"])["limit"], "1/1s")
             self.assertEqual([key["id"] for key in gateway.get("/keys", scope=two["id"])["keys"]], [two["id"]])
 
-    def test_a_key_is_disabled_for_some_requests(self):
+    def test_a_key_is_disabled_for_a_number_of_requests(self):
         script = {"keys": [{"name": "later", "secret": "sk-later-0123456789",
                             "state_for": [{"state": "disabled", "requests": 2}]}]}
         with Program(script) as gateway:
@@ -532,7 +532,7 @@ class Scopes(Api):
                              [200, 200, 429, 429])
             self.assertEqual(gateway.key("one")["limit_group"], "team")
 
-    def test_the_limit_of_all_keys_is_put_and_taken_back(self):
+    def test_the_limit_of_all_keys_is_set_and_removed(self):
         with Program(None, "--limit", "1/1h") as gateway:
             self.assertEqual(gateway.get("/limit"), {"limit": "1/1h", "limit_tokens": None})
             self.assertEqual([gateway.chat()[0] for _ in range(2)], [200, 429])
@@ -565,11 +565,11 @@ class Scopes(Api):
                 self.refused("invalid_request", 400, gateway.put, "/limit", wrong)
                 self.refused("invalid_request", 400, gateway.call, "PATCH", path, wrong)
 
-    def test_a_request_larger_than_the_limit_gets_413_where_a_script_says_so(self):
+    def test_a_request_larger_than_the_limit_gets_413_if_a_script_says_so(self):
         with Program({"gateway": {"limit_tokens": "20/1h", "oversized_gets_413": True}}) as gateway:
             self.assertEqual([gateway.chat(max_tokens=n)[0] for n in (1000, 1, 15)], [413, 200, 429])
 
-    def test_a_route_takes_the_scope_or_says_why_not(self):
+    def test_a_route_accepts_a_scope_or_explains_why_not(self):
         with Program() as gateway:
             scope = gateway.post("/scopes", {"name": "one"})["id"]
             refusing = 0
@@ -601,7 +601,7 @@ class Scopes(Api):
 
 
 class Script(Api):
-    def test_a_document_takes_the_place_of_the_last_one(self):
+    def test_a_document_replaces_the_previous_one(self):
         with Program({"stubs": [{"name": "file", "reply": "file"}]}) as gateway:
             first = {"mock_gateway": 1, "stubs": [{"name": "a", "when": {"user_says": "a"}, "replies": ["1", "2"]},
                                                   {"name": "b", "when": {"user_says": "b"}, "reply": "b"}]}
@@ -620,7 +620,7 @@ class Script(Api):
             gateway.put("/script", {"mock_gateway": 1})
             self.assertEqual([gateway.ask(text) for text in ("a", "b")], ["file", "file"])
 
-    def test_all_sections_are_mounted_and_taken_away(self):
+    def test_all_sections_are_mounted_and_removed(self):
         with Program() as gateway:
             gateway.put("/script", {"mock_gateway": 1, "keys": [{"name": "k", "secret": "sk-put"}],
                                     "operations": [{"method": "GET", "path": "/v1/x", "reply": {"json": {"a": 1}}}],
@@ -633,7 +633,7 @@ class Script(Api):
             self.assertEqual(gateway.chat(key="sk-put")[0], 401)
             self.assertEqual(gateway.request("GET", "/v1/x")[0], 404)
 
-    def test_a_bad_document_changes_nothing_and_has_lines_of_the_body(self):
+    def test_a_bad_document_changes_nothing_and_reports_lines_of_the_body(self):
         with Program() as gateway:
             good = {"mock_gateway": 1, "stubs": [{"reply": "good"}]}
             gateway.put("/script", good)
@@ -647,7 +647,7 @@ class Script(Api):
             self.assertIn("--script", start["message"])
             self.assertEqual(start["problems"][0]["pointer"], "/gateway")
 
-    def test_a_key_that_cannot_be_made_keeps_the_whole_document_out(self):
+    def test_an_impossible_key_rejects_the_whole_document(self):
         with Program() as gateway:
             gateway.post("/keys", {"name": "other", "secret": "sk-taken-by-another"})
             error = self.refused("invalid_script", 400, gateway.put, "/script",
@@ -658,7 +658,7 @@ class Script(Api):
             self.assertEqual(len(gateway.get("/keys")["keys"]), 2)
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
 
-    def test_a_key_of_a_file_stays_when_a_document_that_names_it_goes(self):
+    def test_a_key_of_a_file_stays_when_a_document_that_names_it_is_removed(self):
         with Program({"keys": [{"name": "billing", "secret": "sk-billing"}]}) as gateway:
             posted = gateway.post("/keys", {"name": "posted"})["secret"]
             named = [{"name": "billing"}, {"name": "posted", "state": "disabled"}]
@@ -669,7 +669,7 @@ class Script(Api):
             self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]],
                              ["default key", "billing", "posted"])
 
-    def test_a_key_of_a_document_comes_back_and_has_the_secret_that_it_says_now(self):
+    def test_a_returning_key_of_a_document_has_its_current_secret(self):
         def put(*keys, **query):
             return gateway.put("/script", {"mock_gateway": 1, "keys": list(keys)}, **query)
 
@@ -685,7 +685,7 @@ class Script(Api):
             self.assertEqual(error["problems"][0]["pointer"], "/keys/1/secret")
             self.assertIn("has this name and another secret", error["message"])
 
-    def test_a_changed_secret_in_a_file_comes_into_force_or_is_told(self):
+    def test_a_changed_secret_in_a_file_takes_effect_or_is_reported(self):
         def write(secret):
             gateway.write_script({"keys": [{"name": "new", "secret": "sk-" + secret + "-new"},
                                            {"name": "ops", "secret": "sk-" + secret}]})
@@ -701,7 +701,7 @@ class Script(Api):
             self.assertIn('belongs to key "key_4" ("posted")', gateway.get("/script")["problems"][0]["message"])
             self.assertEqual([gateway.chat(key="sk-" + key)[0] for key in ("a", "a-new", "c-new")], [200, 200, 401])
 
-    def test_a_script_on_one_line_with_many_warnings_is_answered_in_little(self):
+    def test_many_warnings_of_a_one_line_script_give_a_small_response(self):
         stubs = {"stubs": [{"reply": "x" * 2000}] * 61}
         with Program(stubs) as gateway:
             body = json.dumps({"mock_gateway": 1, **stubs})
@@ -728,7 +728,7 @@ class Script(Api):
             self.assertEqual(gateway.get("/stubs")["stubs"], [])
             self.assertEqual(gateway.put("/script", hidden)["warnings"], checked["problems"])
 
-    def test_files_that_change_leave_what_the_api_mounted(self):
+    def test_files_that_change_keep_what_the_api_mounted(self):
         with Program({"stubs": [{"name": "file", "reply": "old"}]}) as gateway:
             mine = gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})["stubs"][0]
             gateway.post("/failures", {"failure": 503, "always": True, "for": {"model": "broken"}})
@@ -740,7 +740,7 @@ class Script(Api):
             self.assertEqual(gateway.get(f"/stubs/{mine['id']}")["calls"], 2)
             self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
 
-    def test_stubs_of_a_file_that_had_none_come_behind_what_the_api_mounted(self):
+    def test_stubs_of_an_initially_empty_file_have_lower_priority_than_the_apis(self):
         with Program({"states": {"m": "1"}}) as gateway:
             gateway.put("/script", {"mock_gateway": 1})
             gateway.post("/stubs", {"when": {"user_says": "a"}, "reply": "posted"})
@@ -750,7 +750,7 @@ class Script(Api):
             gateway.put("/script", {"mock_gateway": 1, "stubs": [{"reply": "put"}]})
             self.assertEqual([gateway.ask(text) for text in ("a", "b")], ["posted", "put"])
 
-    def test_an_unchanged_stub_of_a_file_is_told_at_the_line_where_it_stands_now(self):
+    def test_an_unchanged_stub_of_a_file_is_reported_at_its_current_line(self):
         stub = '{"name": "a", "expect": 2, "reply": "a"}'
         with Program('{"mock_gateway": 1, "stubs": [\n' + stub + "]}") as gateway:
             self.assertEqual(gateway.ask(), "a")
@@ -760,7 +760,7 @@ class Script(Api):
             self.assertEqual((shown["calls"], shown["title"]), (1, '"a" (script.json:4)'))
             self.assertEqual([problem["line"] for problem in gateway.get("/verify")["problems"]], [4])
 
-    def test_a_broken_file_is_told_until_it_is_right(self):
+    def test_a_broken_file_is_reported_until_it_is_correct(self):
         with Program({"stubs": [{"name": "file", "reply": "good"}]}) as gateway:
             gateway.write_script('{"mock_gateway": 1,\n "stubs": [{"reply": 1}]}')
             eventually(self, lambda: gateway.get("/script")["problems"], "the problem was never told")
@@ -793,7 +793,7 @@ class Failing(Api):
                          {"failures": [{"failure": 503}, {"failure": 700}]})
             self.assertEqual(gateway.get("/failures"), {"failures": []})
 
-    def test_whom_a_failure_is_for_is_told(self):
+    def test_a_failure_reports_its_target(self):
         with Program() as gateway:
             gateway.post("/keys", {"name": "named"})
             unnamed = gateway.post("/keys", {})["id"]
@@ -814,7 +814,7 @@ class Failing(Api):
             self.assertEqual([gateway.chat()[0] for _ in range(2)], [200, 200])
             self.assertEqual(gateway.get("/chaos"), {"chaos": []})
 
-    def test_faults_of_connections(self):
+    def test_connection_faults(self):
         with Program() as gateway:
             gateway.post("/connections", {"connections": [{"fault": "close_on_accept", "times": 2},
                                                           {"fault": "unsolicited_continue", "always": True}]})
@@ -838,7 +838,7 @@ class Failing(Api):
                                  {"method": "GET", "path": "/v1/models/{id}", "reply": {}})
             self.assertIn("serves this itself", error["message"])
 
-    def test_an_operation_of_the_api_stands_over_that_of_the_file(self):
+    def test_an_operation_of_the_api_overrides_that_of_the_file(self):
         def said(body, path="/v1/shared"):
             return {"method": "GET", "path": path, "reply": {"body": body}}
 
@@ -893,7 +893,7 @@ class Failing(Api):
 
 
 class Stop(Api):
-    def test_it_ends_as_with_sigterm_and_writes_its_report(self):
+    def test_stop_works_like_sigterm_and_writes_the_report(self):
         for end in ("stop", "signal"):
             with Program(None, "--report", "json:-") as gateway:
                 gateway.post("/stubs", {"name": "wanted", "reply": "x", "expect": 2})
@@ -906,7 +906,7 @@ class Stop(Api):
                 report = json.loads(gateway.output)
                 self.assertEqual(report["verify"]["problems"][0]["kind"], "unmet expectation")
 
-    def test_its_answer_ends_the_connection(self):
+    def test_the_response_to_stop_closes_the_connection(self):
         with Program() as gateway:
             connection = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=30)
             headers = {"Authorization": "Bearer " + gateway.info["control_token"]}
@@ -917,7 +917,7 @@ class Stop(Api):
                 self.assertEqual(answer.headers["Connection"], ends, path)
             self.assertEqual(gateway.end(), 0)
 
-    def test_a_stop_that_asks_for_more_is_refused(self):
+    def test_a_stop_with_unknown_fields_is_refused(self):
         with Program() as gateway:
             error = self.refused("invalid_request", 400, gateway.post, "/stop", {"after": "5s"})
             self.assertIn('unknown key "after"; this route takes none', error["message"])

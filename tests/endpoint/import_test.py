@@ -130,7 +130,7 @@ def har(*entries):
 class WhatItPrints(unittest.TestCase):
     maxDiff = None
 
-    def test_what_begins_a_stream(self):
+    def test_the_beginning_of_a_stream_is_recognized(self):
         for data in (b": a comment\n\n", b":\n", b"data: 1\n\n", b"data:1\n\n", b"event: a\n\n", b"id: 1\n\n",
                      b"retry: 1\n\n",
                      b"\n\r\ndata: 1\n\n", b"\xef\xbb\xbfdata: 1\n\n", b"data: 1", b"data: 1\r\r"):
@@ -156,7 +156,7 @@ class WhatItPrints(unittest.TestCase):
                 self.assertEqual([list(element) for element in reply["chunks"]], [[kind]])
                 self.assertEqual(body_of(reply), data)
 
-    def test_fields_of_one_name_are_a_list_and_what_no_field_can_hold_is_left_out(self):
+    def test_repeated_fields_become_a_list_and_invalid_ones_are_dropped(self):
         head = (b"HTTP/1.1 200 OK\nContent-Type: text/plain\nX-A: 1\nx-a:2\nX-a:\t 3 \t\nX-Bad: \xff\nX-Null: a\0b\n"
                 b"Not a name: 4\n: 5\nX-Empty:\n\tfolded\n\nHi")
         script = imported_bytes(head)
@@ -169,7 +169,7 @@ class WhatItPrints(unittest.TestCase):
             self.assertIn(f"header {name} is left out, since its value is not UTF-8 or has a control",
                           script["comment"])
 
-    def test_trailers_are_no_part_of_the_body(self):
+    def test_trailers_are_not_part_of_the_body(self):
         head = b"HTTP/1.1 500 No\r\nTrailer: X-Sum, x-other ,\r\n\r\n"
         for body, kept in [(b"Hi\r\nX-Sum: 1\r\nX-Other: 2\r\n", b"Hi\r\n"), (b"HiX-OTHER: 2\r\nx-sum: 1\r\n", b"Hi"),
                            (b"X-Sum: 1\r\n", b""), (b"X-Sum: 1\r\nX-Sum: 2\r\n", b""), (b"\r\n", b"\r\n"),
@@ -187,13 +187,13 @@ class WhatItPrints(unittest.TestCase):
             head = f"HTTP/1.1 500 No\r\nContent-Length: {length}\r\n\r\nHi there".encode()
             self.assertEqual(reply_of(imported_bytes(head))["raw_reply"]["body"], body, length)
 
-    def test_a_coding_that_curl_has_undone_is_forgotten(self):
+    def test_a_coding_that_curl_has_decoded_is_dropped(self):
         for coding, body in (("br", b"Hi"), ("identity", b"\xff"), ("gzip", b"\xff"), ("X-GZIP", b"\xff"),
                              ("deflate", b"\xc3\xa9")):
             reply = reply_of(imported_bytes(f"HTTP/1.1 500 No\r\nContent-Encoding: {coding}\r\n\r\n".encode() + body))
             self.assertEqual((whole_body(reply["raw_reply"]), reply.get("headers")), (body, None), coding)
 
-    def test_many_notes_are_counted_and_so_are_keys(self):
+    def test_many_notes_and_keys_are_counted(self):
         for count, told, more in [(20, 20, ""), (21, 20, " And 1 more note of this kind."),
                                   (23, 20, " And 3 more notes of this kind.")]:
             entries = [har_entry(method="PUT", url=f"http://x/v1/{number}") for number in range(count)]
@@ -206,7 +206,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertIn("a HAR file of 1 entry.", comment)
         self.assertTrue(comment.endswith("Keys became asterisks in 3 places."), comment)
 
-    def test_a_file_whose_name_is_no_text_has_none(self):
+    def test_a_file_whose_name_is_not_utf_8_is_unnamed(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, shown in (b"\xff.txt", "a file"), ("é.txt".encode(), "é.txt"):
                 path = os.path.join(os.fsencode(folder), name)
@@ -247,7 +247,7 @@ class WhatItPrints(unittest.TestCase):
                             "x-ratelimit-reset-requests": "20s", "x-request-id": "req_4f2",
                             "vary": ["Accept-Encoding", "Origin"]}}}]})
 
-    def test_the_last_reply_counts_and_an_early_hint_belongs_to_it(self):
+    def test_the_last_reply_counts_and_early_hints_belong_to_it(self):
         self.assertEqual(reply_of(imported("early_hints.txt")), {
             "raw_reply": {"status": 200, "json": json.loads(recorded_body("early_hints.txt"))},
             "early_hints": {"Link": ["</a.css>; rel=preload", "</b.css>; rel=preload"]}})
@@ -256,7 +256,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertEqual(reply_of(script)["raw_reply"]["status"], 401)
         self.assertIn("the last of 3 replies", script["comment"])
 
-    def test_what_is_no_plain_event_is_raw(self):
+    def test_a_stream_without_plain_events_is_raw(self):
         reply = reply_of(imported("crlf_comments.txt"))
         self.assertEqual([list(element) for element in reply["chunks"]], [["raw_bytes"]] * 5)
         self.assertEqual(reply["chunks"][2], {"raw_bytes": ": keep-alive\r\n\r\n"})
@@ -269,7 +269,7 @@ class WhatItPrints(unittest.TestCase):
         kinds = [list(element)[0] for element in reply_of(imported("invalid_utf8.txt"))["chunks"]]
         self.assertEqual(kinds, ["json", "raw_base64", "json"])
 
-    def test_the_end_of_a_stream_is_as_it_was(self):
+    def test_the_end_of_a_stream_is_kept(self):
         def end(name):
             reply = reply_of(imported(name))
             return reply["chunks"][-1], reply.get("sse")
@@ -283,7 +283,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertEqual(reply_of(imported_bytes(DONE)), {"chunks": [{"raw_bytes": DONE.decode()}],
                                                           "sse": {"done": False}})
 
-    def test_a_connection_that_broke_breaks_again(self):
+    def test_a_broken_connection_breaks_again(self):
         script = imported("broken_off.txt")
         self.assertEqual(reply_of(script)["faults"], [{"at_end": True, "effect": "close_connection"}])
         self.assertIn("curl: (18) transfer closed", script["comment"])
@@ -297,7 +297,7 @@ class WhatItPrints(unittest.TestCase):
                 else:
                     self.assertEqual(body, recorded_body(name))
 
-    def test_every_byte_and_every_way_to_end_a_line_is_kept(self):
+    def test_every_byte_and_every_line_end_is_kept(self):
         events = [b"data: {\"a\":1}", b"data: \xff\x00\x1b", b"data: {\"a\":1.50}", b"data: {\"a\":1,\"a\":2}", b": ping",
                   b"data: {\"a\":\"\\u00e9\"}", b"data: " + bytes(range(128, 256)), b"data: {\"a\":-0}",
                   b"data: {\"a\":18446744073709551616}", "data: {\"a\":\"\u202e\u009b\ufeff\"}".encode(),
@@ -310,12 +310,12 @@ class WhatItPrints(unittest.TestCase):
                     self.assertEqual(body_of(reply_of(imported_bytes(
                         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + data))), data)
 
-    def test_what_prints_it_is_not_steered(self):
+    def test_a_recording_cannot_control_the_terminal(self):
         result = run_import("-", "data: {\"a\":\"\u202e\u009b\u2028\ufeff\x7f é\"}\n\n".encode())
         self.assertNotRegex(result.stdout.decode(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\ufeff]")
         self.assertIn("é", result.stdout.decode())
 
-    def test_the_head_decides_what_is_sent_with_the_body(self):
+    def test_the_head_decides_the_headers_of_the_reply(self):
         def reply(head, body=b"data: 1\n\n"):
             return reply_of(imported_bytes(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body))
 
@@ -330,7 +330,7 @@ class WhatItPrints(unittest.TestCase):
         # curl --compressed keeps the field but decompresses the body.
         self.assertNotIn("headers", reply("HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Length: 5"))
 
-    def test_the_length_says_what_belongs_to_the_body(self):
+    def test_the_length_decides_the_end_of_the_body(self):
         head = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\n"
         script = imported_bytes(head + b"oops\ntotal 0.3s")
         self.assertEqual(reply_of(script)["raw_reply"]["body"], "oops")
@@ -340,7 +340,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": "ok", "content_type": ""})
         self.assertIn("Note: the last of 2 replies in the file is the one that counts.", script["comment"])
 
-    def test_a_json_body_is_a_reply_and_an_error_is_said_to_have_had_another_status(self):
+    def test_a_json_body_is_a_reply_and_another_status_is_noted(self):
         self.assertEqual(reply_of(imported("body.json")),
                          {"raw_reply": {"status": 200, "json": json.loads(recording("body.json"))}})
         script = imported_bytes(b'{"error": {"message": "no"}}')
@@ -349,7 +349,7 @@ class WhatItPrints(unittest.TestCase):
         for plain in b'{"choices": []}', b'["error"]':
             self.assertNotIn("is an error", imported_bytes(plain)["comment"])
 
-    def test_the_first_and_the_last_final_status_are_served_as_they_are(self):
+    def test_the_first_and_the_last_final_status_are_served(self):
         for status in 200, 599:
             script = imported_bytes(b"HTTP/1.1 %d Odd\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno" % status)
             self.assertEqual(reply_of(script)["raw_reply"]["status"], status)
@@ -358,7 +358,7 @@ class WhatItPrints(unittest.TestCase):
 class HarFiles(unittest.TestCase):
     maxDiff = None
 
-    def test_an_error_and_then_a_success_are_the_replies_of_one_stub(self):
+    def test_an_error_and_then_a_success_are_replies_of_one_stub(self):
         script = imported("retried.har")
         # One message contains an image, which the default acceptance rejects.
         self.assertEqual(script["gateway"], {"models": ["gpt-4o-mini", "gpt-4o"], "acceptance": "lenient"})
@@ -379,7 +379,7 @@ class HarFiles(unittest.TestCase):
         self.assertEqual(second["reply"]["first_token_after"], "400ms")
         self.assertNotIn("sse", second["reply"])
 
-    def test_base64_other_operations_and_what_is_skipped(self):
+    def test_base64_other_operations_and_skipped_entries(self):
         script = imported("base64.har")
         stream, denied = script["stubs"]
         self.assertEqual(stream["when"], {"user_says": {"starts_with": "My key is sk-"}, "stream_is": True})
@@ -395,7 +395,7 @@ class HarFiles(unittest.TestCase):
                      "entry 6 (POST /openai/deployments/fast/chat/completions) is skipped: no answer came"]:
             self.assertIn(said, script["comment"])
 
-    def test_more_conditions_come_first_and_the_same_request_again_is_the_next_reply(self):
+    def test_more_specific_stubs_come_first_and_a_repeated_request_is_the_next_reply(self):
         def entry(answer, **request):
             return {"request": {"method": "POST", "url": "http://x/v1/chat/completions",
                                 "postData": {"text": json.dumps(request)}},
@@ -411,7 +411,7 @@ class HarFiles(unittest.TestCase):
         self.assertEqual(script["gateway"], {"models": ["m"]})
 
 
-    def test_what_the_recorded_service_refused_makes_the_acceptance_lenient(self):
+    def test_refusals_of_the_recorded_service_make_the_acceptance_lenient(self):
         hi = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
         for status, lenient in [(200, False), (401, False), (429, False), (500, False), (400, True), (422, True)]:
             entry = {"request": {"method": "POST", "url": "http://x/v1/chat/completions",
@@ -465,7 +465,7 @@ class HarFiles(unittest.TestCase):
                                     get("http://x/embeddings", method="POST")))
         self.assertEqual(script["operations"][0]["path"], "/v1/embeddings")
 
-    def test_answers_that_are_not_in_the_file(self):
+    def test_replies_that_are_not_in_the_file(self):
         unknown = {"Content-Type": "application/json"}.items()
         cases = [(dict(status=0), "no answer came"), (dict(status=-1), "no answer came"),
                  (dict(status=1000), "no answer came"),
@@ -488,7 +488,7 @@ class HarFiles(unittest.TestCase):
         self.assertIn(b"none of the entries of this HAR file can be served: entry 1 (POST /v1/chat/completions) is "
                       b"skipped: no answer came\n", result.stderr)
 
-    def test_the_type_of_a_body_without_the_field_is_what_the_browser_found(self):
+    def test_the_type_of_a_body_without_the_field_is_the_browsers(self):
         for kind, headers, shown in [("text/html", (), "text/html"), ("x-unknown", (), ""), ("", (), ""),
                                      ("text/html", [("content-type", "text/css")], "text/css")]:
             entry = har_entry({"text": "Hi", "mimeType": kind}, headers=headers)
@@ -523,7 +523,7 @@ class HarFiles(unittest.TestCase):
             script = imported_bytes(har(har_entry(asked=asked)))
             self.assertEqual(script.get("gateway"), {"acceptance": "lenient"} if lenient else None, asked)
 
-    def test_what_a_request_must_say_to_get_the_answer(self):
+    def test_the_conditions_of_a_stub_for_its_request(self):
         def when(**asked):
             return imported_bytes(har(har_entry(asked=asked)))["stubs"][0].get("when")
 
@@ -566,7 +566,7 @@ class HarFiles(unittest.TestCase):
         self.assertEqual(reply_of(imported_bytes(har(entry)))["raw_reply"]["body"],
                          "task-12 sk-123 sk-12_ sk-**. sk-**")
 
-    def test_the_time_that_the_recorded_service_took_is_the_wait_for_the_first_token(self):
+    def test_the_recorded_delay_becomes_the_time_to_the_first_token(self):
         for wait, shown in [(0.5, "1ms"), (0.6, "1ms"), (1.4, "1ms"), (1.6, "2ms"), (1000, "1000ms"),
                             (86_399_999, "86399999ms"), (86_400_000, None), (0.49, None), (0, None), (-1, None), ("7", None)]:
             entry = {"request": {"method": "POST", "url": "http://x/v1/chat/completions", "postData": {"text": "{}"}},
@@ -592,7 +592,7 @@ class WhatCurlSays(unittest.TestCase):
                 self.assertEqual(body_of(reply).removesuffix(DONE), data)
                 self.assertIn("curl said", script["comment"])
 
-    def test_what_is_no_message_of_curl_is_body(self):
+    def test_lines_that_are_no_message_of_curl_belong_to_the_body(self):
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
         for text in ["curl: (56) no line end", "curl: (x) reset\n", "curl: (56)\n", "curl: (56) a\nb\n",
                      "curl: (56) " + "x" * 289 + "\n", "curl: 56 reset\n"]:
@@ -603,7 +603,7 @@ class WhatCurlSays(unittest.TestCase):
         script = imported_bytes(head + b"curl: (56) \xff\n")
         self.assertEqual(whole_body(reply_of(script)["raw_reply"]), b"curl: (56) \xff\n")
 
-    def test_a_message_behind_a_whole_reply_is_only_noted(self):
+    def test_a_message_after_a_complete_reply_is_only_noted(self):
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
         for message in "(18) transfer closed", "(56) " + "x" * 288:
             script = imported_bytes(head + f"Hi\ncurl: {message}\n".encode())
@@ -613,7 +613,7 @@ class WhatCurlSays(unittest.TestCase):
 
 
 class Layout(unittest.TestCase):
-    def test_short_values_stand_on_one_line_and_long_ones_are_indented(self):
+    def test_short_values_are_on_one_line_and_long_ones_indented(self):
         long = {f"x-{number}": "v" * 40 for number in range(3)}
         head = "".join(f"{name}: {value}\r\n" for name, value in long.items())
         result = run_import("-", f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n{head}\r\nHi".encode())
@@ -646,7 +646,7 @@ class Layout(unittest.TestCase):
 
 
 class Keys(unittest.TestCase):
-    def test_no_script_holds_a_key_and_no_length_changes(self):
+    def test_no_script_contains_a_key_and_lengths_stay(self):
         for name in os.listdir(FOLDER):
             with self.subTest(name):
                 result = run_import(os.path.join(FOLDER, name))
@@ -658,12 +658,12 @@ class Keys(unittest.TestCase):
         self.assertIn(b"Access denied for " + b"*" * len(TOKEN), body_of(replies_of(imported("base64.har"))[1]))
         self.assertIn("Keys became asterisks in 1 place.", imported("redirected.txt")["comment"])
 
-    def test_a_key_that_a_stream_divided_is_found(self):
+    def test_a_key_split_by_a_stream_is_found(self):
         deltas = [element["json"]["choices"][0]["delta"]["content"]
                   for element in reply_of(imported("key_in_deltas.txt"))["chunks"]]
         self.assertEqual(deltas, ["Your key is sk", "-" + "*" * 11, "*" * 13, "*" * 13, ". Keep it."])
 
-    def test_a_key_that_a_stream_divided_is_found_in_each_field_that_comes_in_pieces(self):
+    def test_a_key_split_by_a_stream_is_found_in_each_streamed_field(self):
         def event(delta):
             return b"data: " + compact({"choices": [{"index": 0, "delta": delta}]}) + b"\n\n"
 
@@ -682,7 +682,7 @@ class Keys(unittest.TestCase):
                 masked_pieces = ["It is sk", "-" + "*" * 11, "*" * 13, "*" * 13, ". Keep it."]
                 self.assertEqual(shown, [delta(piece) for piece in masked_pieces])
 
-    def test_keys_of_other_issuers_and_words_that_are_none(self):
+    def test_keys_of_other_issuers_and_words_that_are_not_keys(self):
         def text(body):
             return reply_of(imported_bytes(b"data: " + body.encode() + b"\n\n"))["chunks"][0]["raw_bytes"][6:-2]
 
@@ -717,7 +717,7 @@ class Keys(unittest.TestCase):
                 self.assertEqual(field(f"a{mark}{kept}{rest}"), f"a{mark}{expected}")
             self.assertEqual(field(f"{kept}{rest} {kept}{rest}"), f"{shown} {shown}")
 
-    def test_a_key_that_a_stream_divided_is_found_between_escapes_and_spaces(self):
+    def test_a_key_split_by_a_stream_is_found_between_escapes_and_spaces(self):
         data = (b'data: {"content" \t: "a\\u00e9 \\n sk-proj-Ab"}\n\ndata: {"content": "cdefghij0123"}\n\n'
                 b'data: {"content":"456789\\" b"}\n\ndata: {"content": 1}\n\ndata: {"content"}\n\n')
         shown = data.replace(b"proj-Ab", b"*" * 7).replace(b"cdefghij0123", b"*" * 12).replace(b"456789", b"*" * 6)
@@ -727,7 +727,7 @@ class Keys(unittest.TestCase):
             data = b'data: {"content": "sk-abcdefgh' + escape + b'"}\n\ndata: {"content": "ijklmnopqrstuvw"}\n\n'
             self.assertEqual(body_of(reply_of(imported_bytes(data))), data)
 
-    def test_messages_hold_no_key(self):
+    def test_messages_contain_no_key(self):
         for data in [b'{"a": "' + KEY, KEY, b"HTTP/1.1 200 OK\r\n" + KEY + b"\r\n\r\n"]:
             result = run_import("-", data)
             self.assertEqual(result.returncode, 2)
@@ -735,7 +735,7 @@ class Keys(unittest.TestCase):
 
 
 class WhatIsRefused(unittest.TestCase):
-    def test_the_message_says_what_is_wrong(self):
+    def test_the_message_explains_the_error(self):
         def har_of(count):
             return har(*(har_entry(method="GET", url=f"http://x/{number}") for number in range(1, count + 1)))
 
@@ -779,7 +779,7 @@ class WhatIsRefused(unittest.TestCase):
                 self.assertRegex(result.stderr.decode(), r"\Amock-gateway: import: standard input: [^\n]+\n\Z")
                 self.assertIn(said, result.stderr.decode())
 
-    def test_a_file_that_cannot_be_read(self):
+    def test_an_unreadable_file(self):
         for path, said in [("/no/such/file", "No such file or directory"), (FOLDER, "Is a directory")]:
             result = run_import(path)
             self.assertEqual((result.returncode, result.stdout), (2, b""))
@@ -855,7 +855,7 @@ class WhatIsServed(unittest.TestCase):
                     if name in STREAMS:
                         self.assertEqual(answer.values("content-type"), [SSE])
 
-    def test_the_headers_that_matter(self):
+    def test_relevant_headers(self):
         with self.serve(run_import(os.path.join(FOLDER, "rate_limited.txt"))) as endpoint:
             answer = Answer(endpoint, CHAT)
             for name, values in [("content-type", ["application/json; charset=utf-8"]), ("retry-after", ["20"]),
@@ -894,7 +894,7 @@ class WhatIsServed(unittest.TestCase):
                 self.assertEqual(asked, 3)
 
     @unittest.skipUnless(shutil.which("curl"), "without curl")
-    def test_what_curl_prints_of_a_running_gateway(self):
+    def test_output_of_curl_from_a_running_gateway(self):
         for flags in [], ["--fail", "429"], ["--scenario", "usage-chunk-without-choices"]:
             with self.subTest(flags), Endpoint(*flags) as endpoint:
                 shown = subprocess.run(

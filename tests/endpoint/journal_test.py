@@ -103,7 +103,7 @@ class Journal(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "nothing was written while it runs")
             time.sleep(0.001)
 
-    def test_each_exchange_is_a_line_once_it_has_ended(self):
+    def test_each_exchange_is_a_line_after_its_end(self):
         with Endpoint("--journal", self.path) as endpoint:
             self.assertEqual(endpoint.ask("one"), 200)
             self.wait_until_written()
@@ -116,7 +116,7 @@ class Journal(unittest.TestCase):
                          ["one", "two"])
         self.assertTrue(all(exchange["ended"] for exchange in exchanges))
 
-    def test_no_secret_is_in_it(self):
+    def test_the_journal_contains_no_secret(self):
         with Endpoint("--journal", self.path) as endpoint:
             endpoint.ask("my key is " + KEY, {"X-Debug": KEY})
             endpoint.end()
@@ -124,7 +124,7 @@ class Journal(unittest.TestCase):
         self.assertIn("my key is sk-***", text)
         self.assertNotIn("0123456789abc", text)
 
-    def test_it_is_made_for_its_owner_alone(self):
+    def test_only_the_owner_can_read_the_file(self):
         earlier = os.umask(0)
         try:
             with Endpoint("--journal", self.path):
@@ -132,7 +132,7 @@ class Journal(unittest.TestCase):
         finally:
             os.umask(earlier)
 
-    def test_what_is_there_stays_and_a_line_that_was_cut_is_ended(self):
+    def test_existing_lines_stay_and_a_truncated_line_is_terminated(self):
         with open(self.path, "w", encoding="utf-8") as file:
             file.write('{"id": 7}\n{"id": 8, "cu')
         with Endpoint("--journal", self.path) as endpoint:
@@ -144,7 +144,7 @@ class Journal(unittest.TestCase):
         self.assertEqual(json.loads(lines[3])["id"], 1)
         self.assertEqual(lines[4:], [""])
 
-    def test_each_run_begins_with_a_line_and_its_exchanges_name_it(self):
+    def test_each_run_begins_with_a_line_that_its_exchanges_refer_to(self):
         info = self.path + ".info"
         runs = []
         for texts in ("one", "two"), ("three",):
@@ -162,7 +162,7 @@ class Journal(unittest.TestCase):
         # A client may have the second response before the first exchange ends and is written.
         self.assertEqual([sorted(entry["id"] for entry in part) for part in (entries[1:3], entries[4:])], [[1, 2], [1]])
 
-    def test_programs_that_share_the_file_can_be_told_apart(self):
+    def test_programs_that_share_the_file_can_be_distinguished(self):
         with Endpoint("--journal", self.path) as one, Endpoint("--journal", self.path) as other:
             for _ in range(2):
                 self.assertEqual((one.ask("of one"), other.ask("of the other")), (200, 200))
@@ -173,7 +173,7 @@ class Journal(unittest.TestCase):
             text = exchange["request"]["body"]["json"]["messages"][0]["content"]
             self.assertEqual(pids[exchange["run"]], one.process.pid if text == "of one" else other.process.pid)
 
-    def test_the_token_of_the_control_api_is_in_no_line(self):
+    def test_no_line_contains_the_token_of_the_control_api(self):
         info = self.path + ".info"
         for environment in {}, {"MOCK_GATEWAY_CONTROL_TOKEN": 'chosen-"token"-0123456789'}:
             with Endpoint("--journal", self.path, "--info-file", info, "--control", "0",
@@ -203,7 +203,7 @@ class Journal(unittest.TestCase):
             self.assertFalse(os.path.exists(self.path + ".nowhere"))
             os.unlink(self.path)
 
-    def test_what_is_no_regular_file_is_refused_at_once(self):
+    def test_a_file_that_is_not_regular_is_refused_at_once(self):
         os.mkfifo(self.path)
         for path in self.path, os.path.dirname(self.path), "/dev/full":
             code, said = refused("--journal", path)
@@ -213,7 +213,7 @@ class Journal(unittest.TestCase):
         code, said = refused("--journal", os.path.join(self.path, "below"))
         self.assertEqual((code, said.count("\n")), (2, 1), said)
 
-    def test_a_disk_that_is_full_is_said_once_and_ends_nothing(self):
+    def test_a_full_disk_is_reported_once_and_ends_nothing(self):
         limit = 4000  # bytes; enough for a line or two
 
         def with_little_room():
@@ -230,7 +230,7 @@ class Journal(unittest.TestCase):
         self.assertEqual(json.loads(lines_of(self.path)[1])["id"], 1)
 
     @unittest.skipUnless(hasattr(resource, "prlimit"), "the system cannot change another process's limits")
-    def test_once_the_disk_has_room_again_lines_are_whole_again(self):
+    def test_lines_are_complete_again_once_the_disk_has_space(self):
         limit = 2500  # bytes; about the third line is cut
 
         def with_little_room():
@@ -259,13 +259,13 @@ class Journal(unittest.TestCase):
         # Ordered by end: the previous exchange may end after its client has sent the next request.
         self.assertIn("last", after)
 
-    def test_the_line_of_a_run_says_where_it_runs(self):
+    def test_the_line_of_a_run_contains_its_host(self):
         with Endpoint("--journal", self.path) as endpoint:
             endpoint.end()
         self.assertEqual(entries_of(self.path)[0]["host"], socket.gethostname())
 
     @unittest.skipUnless(SHORT_WRITES, "MOCK_GATEWAY_SHORT_WRITES names no library")
-    def test_what_the_system_takes_in_pieces_is_whole(self):
+    def test_lines_written_in_parts_are_complete(self):
         info, port = self.path + ".info", self.path + ".port"
         with Endpoint("--journal", self.path, "--info-file", info, "--port-file", port,
                       env={**os.environ, "LD_PRELOAD": SHORT_WRITES}) as endpoint:
@@ -323,7 +323,7 @@ class JournalOnStdout(unittest.TestCase):
     def texts(self, entries):
         return [entry["request"]["body"]["json"]["messages"][0]["content"] for entry in entries if "id" in entry]
 
-    def test_stdout_has_a_line_of_json_for_each_exchange_and_nothing_else(self):
+    def test_stdout_has_exactly_one_line_of_json_per_exchange(self):
         with Replica("--control", "0") as replica:
             for text in "one", "two":
                 self.assertEqual(replica.ask(text), 200)
@@ -336,13 +336,13 @@ class JournalOnStdout(unittest.TestCase):
         self.assertIn("\nready\n", said)
         self.assertNotIn("missing", said)
 
-    def test_a_line_comes_while_it_runs(self):
+    def test_lines_appear_while_the_program_runs(self):
         with Replica("--quiet") as replica:
             self.assertEqual(replica.ask("one"), 200)
             self.assertIn("began", json.loads(replica.process.stdout.readline()))
             self.assertEqual(self.texts([json.loads(replica.process.stdout.readline())]), ["one"])
 
-    def test_who_reads_late_gets_every_line_whole(self):
+    def test_a_late_reader_gets_every_line_complete(self):
         asked = [f"{number} " + "x" * 2000 for number in range(100)]  # more than a pipe's capacity
         with Replica("--quiet") as replica:
             for text in asked:
@@ -351,7 +351,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(sorted(self.texts(entries)), sorted(asked))
         self.assertNotIn("missing", said)
 
-    def test_when_nobody_reads_clients_are_answered_and_the_end_comes(self):
+    def test_without_a_reader_clients_are_served_and_the_program_ends(self):
         count = 100
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
@@ -370,7 +370,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
-    def test_when_too_many_lines_wait_the_next_are_left_out_and_nobody_waits(self):
+    def test_lines_over_the_limit_are_dropped_without_delay(self):
         count, batch = 12_000, 500  # more than the gateway keeps
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
@@ -391,7 +391,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
-    def test_when_its_reader_is_gone_clients_are_answered(self):
+    def test_clients_are_served_after_the_reader_has_gone(self):
         reader, writer = os.pipe()
         with Replica(stdout=writer) as replica:
             os.close(writer)
@@ -403,7 +403,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(said.count("--journal: cannot write to stdout: Broken pipe"), 1, said)
         self.assertIn("--journal: 3 exchanges are missing", said)
 
-    def test_what_else_would_go_to_stdout_is_refused(self):
+    def test_other_output_on_stdout_is_refused(self):
         alone = "stdout has the journal and nothing else; "
         for flags, said in ((("--print", "json"), alone + "in place of --print json take --info-file FILE"),
                             (("--report", "json:-"), alone + "name a file for the report")):

@@ -141,7 +141,7 @@ class Large(unittest.TestCase):
         self.assertLessEqual(counts.items(), gateway.get("")["counts"].items())
         return cost
 
-    def test_a_script_that_the_api_puts_and_lists(self):
+    def test_putting_and_listing_a_large_script(self):
         def costs(count):
             with Program() as gateway:
                 body = json.dumps(script(count, one_model))
@@ -152,7 +152,7 @@ class Large(unittest.TestCase):
 
         self.assert_linear(costs, 2000)
 
-    def test_a_file_that_is_served_and_read_again(self):
+    def test_serving_and_rereading_a_large_file(self):
         def costs(count):
             with Program(script(count, one_model)) as gateway:
                 steps = {"start": seconds(gateway), "list": self.cost(gateway, "GET", API + "/stubs")}
@@ -161,7 +161,7 @@ class Large(unittest.TestCase):
 
         self.assert_linear(costs, 2000)
 
-    def test_keys_that_a_file_names_and_renames(self):
+    def test_naming_and_renaming_many_keys_in_a_file(self):
         def costs(count):
             with Program(keys(count)) as gateway:
                 started = seconds(gateway)
@@ -170,12 +170,12 @@ class Large(unittest.TestCase):
 
         self.assert_linear(costs, 2000)
 
-    def test_each_section_that_the_api_puts(self):
+    def test_putting_each_section(self):
         for name, (make, size) in SECTIONS.items():
             with self.subTest(name):
                 self.assert_linear(self.costs_of_putting(make), size)
 
-    def test_failures_for_keys_that_nobody_has(self):
+    def test_failures_for_many_unknown_keys(self):
         self.assert_linear(self.costs_of_putting(failures_of_unknown_keys, status=400), 150)
 
     def test_validate(self):
@@ -187,14 +187,14 @@ class Large(unittest.TestCase):
                 self.assert_linear(self.costs_of_validating(make), size)
         self.assert_linear(self.costs_of_validating(failures_of_unknown_keys, exit_code=2), 150)
 
-    def test_models_that_a_file_names(self):
+    def test_many_models_in_a_file(self):
         def costs(count):
             with Program(models(count)) as gateway:
                 return {"start": seconds(gateway)}
 
         self.assert_linear(costs, 4000)
 
-    def test_operations_that_come_and_go(self):
+    def test_adding_and_removing_many_operations(self):
         def costs(count):
             body = json.dumps({"operations": operations(count)["operations"]})
             with Program() as gateway:
@@ -208,7 +208,7 @@ class Large(unittest.TestCase):
 
         self.assert_linear(costs, 2000)
 
-    def test_the_stubs_of_a_scope_that_ends(self):
+    def test_ending_a_scope_with_many_stubs(self):
         def costs(count):
             with Program() as gateway:
                 scope = gateway.post("/scopes", {"name": "large"})["id"]
@@ -218,7 +218,7 @@ class Large(unittest.TestCase):
 
         self.assert_linear(costs, 1000)
 
-    def test_a_text_that_is_looked_for_in_a_body(self):
+    def test_searching_a_text_in_a_large_body(self):
         with Program({"stubs": [{"reply": "a"}]}) as gateway:
             self.assertEqual(gateway.chat("a" * 400_000)[0], 200)
             # Each almost matches at each position of the body.
@@ -244,7 +244,7 @@ class Beside(unittest.TestCase):
             self.assertEqual(gateway.ask(), "Hello.")
             times.append(time.monotonic() - began)
 
-    def test_no_chat_waits_for_a_script(self):
+    def test_no_chat_waits_for_a_large_script(self):
         stubs = [{"priority": 1, "when": {"user_says": "Hi"}, "reply": "Hello."}]
         bodies = [json.dumps({"mock_gateway": 1, "stubs": stubs + [
             {"when": {"user_says": f"question {number}"}, "reply": f"{answer} {number}"} for number in range(3_000)

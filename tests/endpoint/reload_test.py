@@ -62,7 +62,7 @@ class Reload(unittest.TestCase):
                 file.write(script({"reply": "newer"}))
             self.wait_for(lambda: content(endpoint.chat()) == "newer")
 
-    def test_a_broken_file_changes_nothing_is_told_and_is_served_once_it_is_mended(self):
+    def test_a_broken_file_changes_nothing_is_reported_and_is_served_once_it_is_fixed(self):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path) as endpoint:
             self.write('{"mock_gateway": 1, "stubs": [{"repply": "new"}]}')
@@ -91,14 +91,14 @@ class Reload(unittest.TestCase):
             os.remove(os.path.join(self.folder, "a.jsonc"))
             self.wait_for(lambda: content(endpoint.chat()) == "first")
 
-    def test_with_no_reload_the_script_of_the_start_stays(self):
+    def test_with_no_reload_the_initial_script_stays(self):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path, "--no-reload") as endpoint, Endpoint("--script", self.path) as other:
             self.write(script({"reply": "new"}))
             self.wait_for(lambda: content(other.chat()) == "new")
             self.assertEqual(content(endpoint.chat()), "old")
 
-    def test_a_hangup_reads_the_scripts_again_and_does_not_end_the_program(self):
+    def test_sighup_rereads_the_scripts_and_does_not_end_the_program(self):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path) as endpoint:
             endpoint.process.send_signal(signal.SIGHUP)
@@ -106,7 +106,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(content(endpoint.chat()), "old")
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
 
-    def test_what_a_hangup_has_read_is_not_read_again_because_it_has_changed(self):
+    def test_a_change_already_read_after_sighup_is_not_read_again(self):
         def is_served(line):
             return "the scripts have changed and are served" in line
 
@@ -125,7 +125,7 @@ class Reload(unittest.TestCase):
             # One or two changes may be noticed before the signal arrives; those are read twice.
             self.assertLess(sum(map(is_served, endpoint.log)), 8, endpoint.log)
 
-    def test_a_hangup_changes_nothing_with_no_reload(self):
+    def test_sighup_changes_nothing_with_no_reload(self):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path, "--no-reload") as endpoint:
             self.write(script({"reply": "new"}))
@@ -134,7 +134,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
             self.assertFalse(self.said(endpoint, "the scripts have changed"))
 
-    def test_a_report_lists_the_first_twenty_edits_that_could_not_be_served(self):
+    def test_a_report_lists_the_first_twenty_failed_edits(self):
         report = os.path.join(self.folder, "report")
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path, "--report", "json:" + report, "--fail-on", "never") as endpoint:
@@ -151,7 +151,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(len(errors), 20)
         self.assertIn("reply_01", errors[0])
 
-    def test_a_changed_file_is_served_though_nobody_reads_what_is_said_of_it(self):
+    def test_a_changed_file_is_served_even_if_its_messages_are_not_read(self):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path, read_log=False) as endpoint:
             endpoint.list_models(MORE_THAN_A_PIPE_HOLDS)
@@ -160,14 +160,14 @@ class Reload(unittest.TestCase):
             endpoint.process.send_signal(signal.SIGHUP)
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
 
-    def test_what_a_gateway_starts_with_waits_for_the_next_start(self):
+    def test_settings_of_the_start_wait_for_the_next_start(self):
         self.write(script({"reply": "old"}, gateway={"seed": 1}))
         with Endpoint("--script", self.path) as endpoint:
             self.write(script({"reply": "new"}, gateway={"seed": 2}))
             self.wait_for(lambda: self.said(endpoint, "takes effect at the next start"))
             self.assertEqual(content(endpoint.chat()), "new")
 
-    def test_failures_that_did_not_change_are_not_forced_again(self):
+    def test_unchanged_failures_are_not_forced_again(self):
         failures = [{"failure": 503, "times": 1}]
         self.write(script({"reply": "old"}, failures=failures))
         with Endpoint("--script", self.path) as endpoint:
@@ -178,7 +178,7 @@ class Reload(unittest.TestCase):
             self.wait_for(lambda: answers.append(endpoint.chat()) or content(answers[-1]) == "new")
             self.assertEqual({answer[0].status for answer in answers}, {200})
 
-    def test_many_edits_under_load_lose_no_request_mix_nothing_and_keep_counts(self):
+    def test_many_edits_under_load_lose_no_request_mix_no_versions_and_keep_counts(self):
         """In each version two stubs reply with the same word; the third stub never changes, and its sequence
         continues."""
         choice = random.Random(7)

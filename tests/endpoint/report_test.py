@@ -47,17 +47,17 @@ class Reports(unittest.TestCase):
 
 
 class Text(Reports):
-    def test_what_verify_and_review_print_then_one_line(self):
+    def test_the_output_of_verify_and_review_then_one_line(self):
         done = run("--report", "text", command=python(KEY_IN_QUERY))
         self.assertRegex(done.stderr, r"\Averify: nothing is wrong\nreview: key_in_query \(exchange 1\): [^\n]+\n"
                                       r"mock-gateway: failed: 1 finding, 1 request judged, \S+ exited with 0\n\Z")
         self.assertEqual(done.stdout, "")
 
-    def test_what_does_not_count_is_counted_apart(self):
+    def test_ignored_findings_are_counted_separately(self):
         done = run("--fail-on", "never", command=python(KEY_IN_QUERY))
         self.assertIn("passed: 1 that --fail-on does not count, 1 request judged", done.stderr)
 
-    def test_notes_are_told_once_when_something_failed(self):
+    def test_notes_are_printed_once_if_something_failed(self):
         script = os.path.join(self.folder, "length.json")
         with open(script, "w", encoding="utf-8") as file:
             json.dump({"mock_gateway": 1, "chaos": [{"nth": 9, "failure": "server_error"}],
@@ -74,7 +74,7 @@ class Text(Reports):
         report, _ = self.report("json", "--script", script, code="chat()", expected=0)
         self.assertEqual(json.loads(report)["verify"]["notes"][1:], [note])
 
-    def test_that_nothing_was_served_and_that_the_command_started_gateways_are_both_told(self):
+    def test_no_served_request_and_a_commands_own_gateways_are_both_reported(self):
         started = f"""
 import subprocess
 subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until-eof"],
@@ -89,7 +89,7 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
             self.assertEqual([line[:len(wanted)] for line, wanted in zip(lines[-1 - len(expected):-1], expected)], expected)
             self.assertEqual([said.count(line) for line in (served, own)], [expected.count(line) for line in (served, own)])
 
-    def test_what_is_said_of_all_requests_comes_after_the_lines_of_each(self):
+    def test_statements_about_all_requests_come_after_the_lines_of_each(self):
         count = 200
         code = f"for _ in range({count}): request('GET', '/v1/models')\nprint(address.port)"
         words = [program.PROGRAM, "run", "--scenario", "closed-in-stream", "--", *python(code)]
@@ -114,13 +114,13 @@ subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until
         self.assertEqual(lines[:count], told)
         self.assertIn(f" scenario closed-in-stream never struck, in {count} requests", lines[count])
 
-    def test_the_last_line_is_there_with_other_formats_only(self):
+    def test_with_other_formats_only_the_last_line_is_printed(self):
         _, done = self.report("json", code="chat()", expected=0)
         self.assertRegex(done.stderr, r"\Amock-gateway: passed: 1 request judged, \S+ exited with 0\n\Z")
 
 
 class AsJson(Reports):
-    def test_all_of_it(self):
+    def test_a_complete_report(self):
         text, _ = self.report("json", code="chat(); " + KEY_IN_QUERY, expected=1)
         report = json.loads(text)
         self.assertEqual((report["failed"], report["fail_on"], report["judged"], report["evicted"], report["open"]),
@@ -130,13 +130,13 @@ class AsJson(Reports):
         self.assertEqual(report["verify"]["problems"], [])
         self.assertEqual([exchange["id"] for exchange in report["exchanges"]], [2])
 
-    def test_of_many_exchanges_it_holds_the_first_hundred_that_are_named(self):
+    def test_at_most_the_first_hundred_named_exchanges_are_included(self):
         code = "chat()\nfor _ in range(101): " + KEY_IN_QUERY
         report = json.loads(self.report("json", code=code, expected=1)[0])
         self.assertEqual([exchange["id"] for exchange in report["exchanges"]], list(range(2, 102)))
         self.assertEqual(report["judged"], 102)
 
-    def test_without_a_file_on_stderr_and_with_a_dash_on_stdout(self):
+    def test_the_default_is_stderr_and_a_dash_is_stdout(self):
         done = run("--report", "json", command=python("chat(); print('own')"))
         self.assertEqual(done.stdout, "own\n")
         self.assertFalse(json.loads(done.stderr[:done.stderr.rindex("mock-gateway: ")])["failed"])
@@ -151,7 +151,7 @@ class AsJson(Reports):
 
 
 class Files(Reports):
-    def test_several_at_once(self):
+    def test_several_reports_at_once(self):
         other = os.path.join(self.folder, "other")
         done = run("--report", f"json:{self.file}", "--report", f"junit:{other}", "--report", "github",
                    command=python("chat()"))
@@ -159,12 +159,12 @@ class Files(Reports):
         self.assertEqual(sorted(os.listdir(self.folder)), ["other", "report"], "no draft is left")
         self.assertIn("::notice ", done.stderr)
 
-    def test_the_mode_is_what_the_umask_leaves(self):
+    def test_the_files_mode_follows_the_umask(self):
         done = run("--report", f"json:{self.file}", command=python("chat()"), umask=0o027)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o640)
 
-    def test_what_cannot_be_written_is_told_before_anything_runs(self):
+    def test_an_unwritable_report_is_an_error_before_anything_runs(self):
         target = os.path.join(self.folder, "target")
         with open(target, "w", encoding="ascii") as file:
             file.write("precious\n")
@@ -177,7 +177,7 @@ class Files(Reports):
         with open(target, encoding="ascii") as file:
             self.assertEqual(file.read(), "precious\n")
 
-    def test_what_could_not_be_written_at_the_end_is_an_error_behind_that_of_the_command(self):
+    def test_a_report_that_fails_at_the_end_is_an_error_after_the_commands(self):
         for status, expected in (0, 2), (3, 3):
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "gone", "report")
@@ -189,7 +189,7 @@ class Files(Reports):
                 self.assertIn("mock-gateway: failed: a report could not be written, 1 request judged", done.stderr)
                 self.assertNotIn("passed", done.stderr)
 
-    def test_a_report_that_stdout_does_not_take_is_an_error(self):
+    def test_a_report_that_stdout_does_not_accept_is_an_error(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([program.PROGRAM, "run", "--report", "json:-", "--", *python("chat()")], stdout=full,
                                   stderr=subprocess.PIPE, text=True, timeout=60)
@@ -224,7 +224,7 @@ class Junit(Reports):
     def failed(self, suites):
         return [name for cases in suites.values() for name, case in cases.items() if case.find("failure") is not None]
 
-    def test_the_same_cases_from_run_to_run(self):
+    def test_cases_are_the_same_in_each_run(self):
         first = self.suites(code="chat()", expected=0)
         second = self.suites("--seed", "2", code=KEY_IN_QUERY + "; chat(temperature='hot')", expected=1)
         for suites in first, second:
@@ -240,7 +240,7 @@ class Junit(Reports):
         self.assertEqual(self.failed(fourth), [])
         self.assertIn("1 with 400", fourth["verify"]["a request was served"].find("system-out").text)
 
-    def test_a_failure_has_the_message_and_the_exchanges(self):
+    def test_a_failure_has_its_message_and_exchanges(self):
         failure = self.suites(code="chat(); " + KEY_IN_QUERY + "; " + KEY_IN_QUERY)["review"]["key_in_query"].find("failure")
         self.assertTrue(failure.get("message").endswith(" (and 1 more)"), failure.get("message"))
         self.assertIn("\nexchange 2\n\n", failure.text)
@@ -265,7 +265,7 @@ class Junit(Reports):
         self.assertEqual(sorted(types(self.suites("--script", script, code=code)).values()),
                          ["fault not reached", "unmatched", "unmet expectation"])
 
-    def test_what_does_not_count_is_no_failure_and_is_told(self):
+    def test_ignored_findings_are_reported_but_no_failure(self):
         suites = self.suites("--fail-on", "never", code=KEY_IN_QUERY, expected=0)
         self.assertEqual(self.failed(suites), [])
         self.assertIn("exchange 1", suites["review"]["key_in_query"].find("system-out").text)
@@ -275,7 +275,7 @@ class Junit(Reports):
         self.assertEqual(self.failed(self.suites("--fail-on", "warning", code="chat(stop='x')", expected=1)),
                          ["stop_as_string"])
 
-    def test_a_finding_that_is_left_out_is_skipped(self):
+    def test_an_excluded_finding_is_skipped(self):
         suites = self.suites("--without-finding", "key_in_query", code=KEY_IN_QUERY, expected=0)
         self.assertIsNotNone(suites["review"]["key_in_query"].find("skipped"))
 
@@ -283,7 +283,7 @@ class Junit(Reports):
         self.assertEqual(self.failed(self.suites(code="", expected=1)), ["a request reached the gateway"])
         self.assertEqual(self.failed(self.suites("--fail-on", "never", code="", expected=0)), [])
 
-    def test_what_was_judged_is_counted(self):
+    def test_judged_requests_are_counted(self):
         script = os.path.join(self.folder, "script.json")
         with open(script, "w", encoding="utf-8") as file:
             json.dump({"mock_gateway": 1, "gateway": {"journal_limits": {"entries": 3, "bytes": 100_000}}}, file)
@@ -292,7 +292,7 @@ class Junit(Reports):
             self.assertEqual([(entry.get("name"), entry.get("value")) for entry in suite.iter("property")],
                              [("judged", "3"), ("evicted", "2"), ("open", "0"), ("reload_errors", "0")])
 
-    def test_every_byte_and_every_character_that_xml_forbids(self):
+    def test_every_byte_and_every_character_that_xml_forbids_is_escaped(self):
         code = r"""
 everything = bytes(range(256))
 request('POST', '/v1/chat/completions', everything)
@@ -339,7 +339,7 @@ class Github(Reports):
             properties = dict(part.split("=", 1) for part in found[2].split(","))
             yield found[1], {name: unescaped(value) for name, value in properties.items()}, unescaped(found[3])
 
-    def test_a_line_per_finding(self):
+    def test_one_line_per_finding(self):
         annotations = list(self.annotations(code=KEY_IN_QUERY + "; chat(stop='x')"))
         self.assertEqual([(command, properties["title"]) for command, properties, _ in annotations],
                          [("error", "key_in_query"), ("warning", "stop_as_string"), ("notice", "mock-gateway")])
@@ -356,7 +356,7 @@ class Github(Reports):
         self.assertTrue(failure.text.endswith("\nexchange 1, 2"), failure.text)
         self.assertNotIn("more)", failure.get("message"))
 
-    def test_what_would_end_the_line_or_the_message_is_escaped(self):
+    def test_characters_that_would_end_the_line_or_the_message_are_escaped(self):
         annotations = list(self.annotations("--fail-on", "warning", code=r"chat(**{'100%0A::error::, %25': 1})"))
         self.assertEqual([command for command, _, _ in annotations], ["error", "notice"])
         self.assertIn("100%0A::error::, %25", annotations[0][2])
@@ -411,7 +411,7 @@ class Served:
 class OfServe(Reports):
     CHAT = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}
 
-    def test_judged_when_it_is_asked_for_and_else_not(self):
+    def test_serve_is_judged_only_on_request(self):
         for flags, code in [((), 0), (("--report", "text"), 1), (("--fail-on", "error"), 1), (("--fail-on", "never"), 0)]:
             for how in signal.SIGTERM, signal.SIGINT:
                 with self.subTest(flags), Served(*flags) as served:
@@ -419,7 +419,7 @@ class OfServe(Reports):
                     self.assertEqual((ended, stdout), (code, ""), stderr)
                     self.assertEqual("judged 0 requests" in stderr, bool(flags))
 
-    def test_a_good_client(self):
+    def test_a_correct_client(self):
         with Served("--report", "text") as served:
             with served.send(json.dumps(self.CHAT)) as connection:
                 connection.makefile("rb").read()
@@ -427,7 +427,7 @@ class OfServe(Reports):
             self.assertEqual(code, 0, stderr)
             self.assertTrue(stderr.endswith("mock-gateway: passed: 1 request judged\n"), stderr)
 
-    def test_requests_that_have_not_ended(self):
+    def test_requests_under_way(self):
         junit = os.path.join(self.folder, "junit")
         flags = ["--first-token-ms", "60000", "--report", f"json:{self.file}", "--report", f"junit:{junit}",
                  "--report", "github", "--report", "text"]
@@ -442,7 +442,7 @@ class OfServe(Reports):
         self.assertIn("::warning title=mock-gateway::1 exchange had not ended\n", stderr)
         self.assertRegex(stderr, r"review: .*1 [^\n]*\n")
 
-    def test_a_bad_client_in_the_same_formats(self):
+    def test_a_faulty_client_in_the_same_formats(self):
         with Served("--report", f"junit:{self.file}") as served:
             with served.send("{}") as connection:
                 self.assertTrue(connection.makefile("rb").read().startswith(b"HTTP/1.1 400 "))
@@ -468,7 +468,7 @@ class OfScripts(Reports):
              {"name": "unexpected", "when": {"user_says": "Bye"}, "never": True},
              {"name": "plain", "reply": "Well."}]
 
-    def test_exchanges_that_were_evicted_are_told(self):
+    def test_evicted_exchanges_are_reported(self):
         script = self.write(b"small.json", gateway={"journal_limits": {"entries": 1, "bytes": 100000}})
         for code, evicted, told in (("chat()", 0, ""), ("chat(); chat()", 1, "1 exchange was"),
                                     ("chat(); chat(); chat()", 2, "2 exchanges were")):
@@ -482,7 +482,7 @@ class OfScripts(Reports):
                 self.assertEqual(remark in report.decode(), bool(told))
                 self.assertEqual(f"::warning title=mock-gateway::{remark}\n" in done.stderr, bool(told))
 
-    def test_a_case_per_stub_that_is_judged_with_its_line(self):
+    def test_one_case_per_judged_stub_with_its_line(self):
         path = self.write(b"demo.json", stubs=self.STUBS)
         done = run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -497,7 +497,7 @@ class OfScripts(Reports):
         self.assertIsNotNone(cases[0].find("failure"))
         self.assertIsNone(cases[1].find("failure"))
 
-    def test_a_stub_that_no_file_has_is_told_without_a_place(self):
+    def test_a_stub_without_a_file_is_reported_without_a_place(self):
         code = """
 info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
 there = urllib.parse.urlsplit(info["control_url"])
@@ -521,7 +521,7 @@ chat()
             self.assertEqual((case.get("file"), case.get("line")), (None, None))
         self.assertEqual(done.stderr.count("::error title=unmet expectation::"), 2)
 
-    def test_cases_of_the_same_name_are_told_apart(self):
+    def test_cases_with_the_same_name_are_distinguished(self):
         path = self.write(b"demo.json", stubs=[])
         with open(path, "w", encoding="utf-8") as file:  # on one line, so that their titles are equal
             json.dump({"mock_gateway": 1, "stubs": [{"reply": text, "when": {"user_says": "x"}, "expect": 1}
@@ -531,7 +531,7 @@ chat()
         self.assertEqual(len(names), 3)
         self.assertEqual(names, [names[0], names[0] + " [2]", names[0] + " [3]"])
 
-    def test_scripts_that_could_not_be_loaded_again(self):
+    def test_scripts_that_could_not_be_reloaded(self):
         path = self.write(b"demo.json", stubs=[{"reply": "Hello."}])
         junit = os.path.join(self.folder, "junit")
         with Served("--script", path, "--report", f"json:{self.file}", "--report", f"junit:{junit}", "--report", "text",
@@ -564,7 +564,7 @@ chat()
         done = run("--script", path, "--report", "github", command=python("chat()"))
         self.assertRegex(done.stderr, r"(?m)^::error file=\S+a%2Cb%3Ac%25\.json,line=\d+,title=unmet expectation::")
 
-    def test_a_file_whose_name_has_every_byte_that_one_can_have(self):
+    def test_a_file_whose_name_has_every_possible_byte(self):
         name = bytes(byte for byte in range(1, 250) if byte != ord("/")) + b".json"
         path = self.write(name, stubs=self.STUBS)
         done = run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"), text=False)
@@ -575,7 +575,7 @@ chat()
         self.assertIn("\N{REPLACEMENT CHARACTER}", case.get("file"))
         self.assertIn(case.get("file"), [case.getAttribute("file") for case in second.getElementsByTagName("testcase")])
 
-    def test_a_prompt_of_every_byte_that_no_stub_answers(self):
+    def test_an_unmatched_prompt_with_every_byte(self):
         path = self.write(b"demo.json", stubs=self.STUBS[:1])
         code = "chat(messages=[{'role': 'user', 'content': ''.join(map(chr, range(256))) + '\\ufffe\\uffff'}])"
         done = run("--script", path, "--report", f"junit:{self.file}", "--fail-on", "unmatched", command=python(code))

@@ -31,7 +31,7 @@ class ExitCodes(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
 
-    def test_the_status_of_the_command_comes_first(self):
+    def test_the_status_of_the_command_takes_precedence(self):
         self.assert_code(0, command=python("sys.exit(0 if chat() == 200 else 9)"))
         self.assert_code(3, command=python("chat(); sys.exit(3)"))
         self.assert_code(3, command=python("sys.exit(3)"))
@@ -49,7 +49,7 @@ class ExitCodes(unittest.TestCase):
                 said = self.assert_code(2, command=[command])
                 self.assertEqual(said, f"mock-gateway: cannot start {command}: {why}\n")
 
-    def test_1_when_the_command_ends_well_and_something_was_found(self):
+    def test_1_when_the_command_succeeds_and_there_is_a_finding(self):
         said = self.assert_code(1, command=python("request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"))
         self.assertIn("key_in_query", said)
         self.assertRegex(said, r"\nmock-gateway: failed: 1 finding, 1 request judged, \S+ exited with 0\n\Z")
@@ -62,7 +62,7 @@ class ExitCodes(unittest.TestCase):
         said = self.assert_code(0, "--fail-on", "never", command=["true"])
         self.assertIn("judged 0 requests", said)
 
-    def test_what_it_says_last_is_what_its_exit_code_says(self):
+    def test_the_last_line_matches_the_exit_code(self):
         for flags, code, expected, said in [
                 (("--fail-on", "never"), "sys.exit(1)", 1, r"failed: 0 requests judged, \S+ exited with 1"),
                 ((), "chat(); sys.exit(3)", 3, r"failed: 1 request judged, \S+ exited with 3"),
@@ -88,7 +88,7 @@ class ExitCodes(unittest.TestCase):
         ("s = socket.create_connection((address.hostname, address.port)); s.sendall(b'GET\\r\\n\\r\\n'); s.recv(1)",
          "400 malformed_request")]
 
-    def test_1_when_nothing_but_refused_requests_came(self):
+    def test_1_when_all_requests_were_refused(self):
         for code, error in self.REFUSED:
             with self.subTest(code):
                 said = self.assert_code(1, command=python(code))
@@ -106,7 +106,7 @@ class ExitCodes(unittest.TestCase):
         self.assertIn(", 2 with 401 unauthorized, 1 with 404 unknown_path, 1 with 405 method_not_allowed, so that", said)
         self.assertIn("/v1/chat/completions is near: the base address ends with /v1 already", said)
 
-    def test_one_request_that_was_served_is_enough_to_have_tested_something(self):
+    def test_one_served_request_counts_as_a_test(self):
         nobody = "request('GET', '/v1/models', Authorization='Bearer sk-nobody'); "
         said = self.assert_code(0, command=python(nobody + "chat()"))
         self.assertIn("\nmock-gateway: passed: 2 requests judged, ", said)
@@ -114,7 +114,7 @@ class ExitCodes(unittest.TestCase):
             self.assert_code(1, command=python(code + "; chat()"))  # because of its finding
             self.assert_code(0, "--allow-refused", command=python(code + "; chat()"))
 
-    def test_what_was_forced_or_scripted_was_served_and_so_was_a_key_that_was_ever_there(self):
+    def test_forced_and_scripted_replies_and_deleted_keys_count_as_served(self):
         for status in 400, 401, 404, 403, 429:
             self.assert_code(0, "--fail", f"{status}:*", command=python("chat()"))
         nobody, off = ("request('GET', '/v1/models', Authorization='Bearer sk-%s')" % name for name in ("nobody", "off"))
@@ -137,7 +137,7 @@ control("DELETE", "/keys/" + key["id"])
             self.assert_code(status, "--control", "0", command=python(
                 f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
 
-    def test_1_when_the_command_starts_gateways_of_its_own(self):
+    def test_1_when_the_command_starts_its_own_gateways(self):
         code = f"""
 import subprocess
 for each in range(2):
@@ -151,11 +151,11 @@ for each in range(2):
         said = self.assert_code(0, command=python(code + "chat()"))
         self.assertIn("CMD has started 2 mock-gateways of its own, whose requests are not judged here\n", said)
 
-    def test_a_connection_that_a_fault_struck_reached_the_gateway(self):
+    def test_a_connection_with_a_fault_counts_as_reached(self):
         self.assert_code(0, "--scenario", "garbage-on-accept", command=python(
             "s = socket.create_connection((address.hostname, address.port)); sys.exit(0 if s.recv(1) else 9)"))
 
-    def test_what_fail_on_counts(self):
+    def test_the_effect_of_fail_on(self):
         warned = python("chat(stop='x')")  # stop_as_string, a warning
         wrong = python("chat(); chat(temperature='hot')")  # request_refused, an error
         for fail_on, of_warning, of_error in [("error", 0, 1), ("warning", 1, 1), ("unmatched", 0, 0), ("never", 0, 0)]:
@@ -167,7 +167,7 @@ for each in range(2):
         said = self.assert_code(2, "--without-finding", "request_refuse", command=wrong)
         self.assertIn('there is no finding "request_refuse"; the codes are ', said)
 
-    def test_a_call_that_may_be_meant_is_told_and_fails_a_run_that_counts_warnings(self):
+    def test_a_possibly_intended_retry_is_reported_and_fails_a_run_that_counts_warnings(self):
         again = python("""
 for status in 429, 200:
     if request("POST", address.path + "/chat/completions", json.dumps({"model": "mock-model", "messages": [
@@ -210,7 +210,7 @@ for status in 429, 200:
                 self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
                 self.assertIn(said, done.stderr)
 
-    def test_a_script_that_is_not_there_is_told_by_each_subcommand(self):
+    def test_a_missing_script_is_reported_by_each_subcommand(self):
         for words in (["--script", "none.json"], ["serve", "--script", "none.json"],
                       ["run", "--script", "none.json", "--", "true"], ["validate", "none.json"]):
             with self.subTest(words):
@@ -247,7 +247,7 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "it goes with the program")
         self.assertNotEqual(info["instance"], self.environment()[1]["instance"])
 
-    def test_files_in_the_folder_for_temporary_ones(self):
+    def test_temporary_files_are_in_the_folder_for_them(self):
         with tempfile.TemporaryDirectory() as folder:
             for given, used in (folder, folder), ("", "/tmp"):
                 environment = self.environment(TMPDIR=given)[0]
@@ -258,7 +258,7 @@ class WhatTheCommandGets(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"a temporary file: cannot write {folder}/none/mock-gateway-", done.stderr)
 
-    def test_the_lists_of_hosts_without_a_proxy_are_extended(self):
+    def test_no_proxy_lists_are_extended(self):
         ours = "127.0.0.1,localhost"
         for given, upper, lower in [
                 ({}, ours, ours),
@@ -271,26 +271,26 @@ class WhatTheCommandGets(unittest.TestCase):
                 environment = self.environment(**given)[0]
                 self.assertEqual((environment["NO_PROXY"], environment["no_proxy"]), (upper, lower))
 
-    def test_the_host_that_it_listens_on_is_reached_without_a_proxy(self):
+    def test_the_listening_host_is_reached_without_a_proxy(self):
         for host, shown in ("127.0.0.2", "127.0.0.1,localhost,127.0.0.2"), ("0.0.0.0", "127.0.0.1,localhost"):
             self.assertEqual(self.environment("--host", host)[0]["NO_PROXY"], shown)
 
-    def test_the_default_key_is_valid_beside_others(self):
+    def test_the_default_key_is_valid_in_addition_to_others(self):
         done = run("--key", "sk-off=disabled", command=python("print(chat())"))
         self.assertEqual((done.returncode, done.stdout), (0, "200\n"), done.stderr)
 
-    def test_its_arguments_as_they_are(self):
+    def test_arguments_are_passed_unchanged(self):
         words = ["--", "--port", "serve", "run", "", "a b", "$HOME", "line\nend", "--help"]
         done = run(command=[sys.executable, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))", *words])
         self.assertEqual(json.loads(done.stdout), words)
 
-    def test_stdin_and_a_stdout_of_its_own(self):
+    def test_the_command_has_stdin_and_its_own_stdout(self):
         done = execute("run", "--", *python("chat(); sys.stdout.write(sys.stdin.read())"), stdin=None, input="a\x00b\n")
         self.assertEqual((done.returncode, done.stdout), (0, "a\x00b\n"), done.stderr)
         self.assertIn("POST /v1/chat/completions 200", done.stderr)
         self.assertIn("verify: nothing is wrong\nreview: clean: 1 exchange judged\nmock-gateway: passed: ", done.stderr)
 
-    def test_a_process_group_of_its_own_and_no_signal_changed(self):
+    def test_the_command_has_its_own_process_group_and_default_signals(self):
         state = "import os; print(os.getpgrp() == os.getpid())"
         self.assertEqual(run(command=[sys.executable, "-c", state]).stdout, "True\n")
         if not os.path.exists("/proc/self/status"):
@@ -303,7 +303,7 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertEqual(len(masks[0]), 3)
         self.assertEqual(*masks)
 
-    def test_as_many_descriptors_as_the_shell_gave(self):
+    def test_the_command_has_the_shells_limit_of_descriptors(self):
         code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
         limit = 200
 
@@ -312,7 +312,7 @@ class WhatTheCommandGets(unittest.TestCase):
 
         self.assertEqual(run(command=[sys.executable, "-c", code], preexec_fn=with_few).stdout, f"{limit}\n")
 
-    def test_no_descriptor_of_the_program(self):
+    def test_the_command_inherits_no_descriptor_of_the_program(self):
         code = "import os; print(sorted(os.listdir('/proc/self/fd'))[:5])"
         if not os.path.exists("/proc/self/fd"):
             self.skipTest("without /proc")
@@ -348,14 +348,14 @@ class Running:
 
 
 class Signals(unittest.TestCase):
-    def test_each_goes_on_to_the_command(self):
+    def test_each_signal_is_forwarded_to_the_command(self):
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             code = f"signal.signal({int(number)}, lambda *_: sys.exit(7)); print('ready', flush=True); signal.pause()"
             with self.subTest(number), Running(code) as running:
                 running.process.send_signal(number)
                 self.assertEqual(running.end()[0], 7)
 
-    def test_each_goes_on_to_the_command_s_children(self):
+    def test_each_signal_is_forwarded_to_the_commands_children(self):
         code = ("import subprocess; child = subprocess.Popen(['sleep', '1000']);"
                 "signal.signal(signal.SIGINT, signal.SIG_IGN); print('ready', flush=True); sys.exit(-child.wait())")
         with Running(code) as running:
@@ -373,7 +373,7 @@ class Signals(unittest.TestCase):
         code, stdout, _ = running.end()
         self.assertEqual((code, stdout), (0, "done\n\n"))
 
-    def test_a_command_that_ignores_the_first_one_ends_by_itself(self):
+    def test_a_command_that_ignores_the_first_signal_ends_by_itself(self):
         for number in signal.SIGINT, signal.SIGTERM:
             with self.subTest(number), Running(self.waiting_for_a_line(number)) as running:
                 running.process.send_signal(number)
@@ -384,7 +384,7 @@ class Signals(unittest.TestCase):
     IGNORES = "signal.signal(signal.SIGTERM, lambda *_: os.write(1, b'heard\\n')); print('ready', flush=True)\n" \
               "while True: signal.pause()"
 
-    def test_the_second_one_kills_after_a_grace_and_the_first_one_never(self):
+    def test_the_second_signal_kills_after_a_grace_period_and_the_first_never(self):
         with Running(self.waiting_for_a_line(signal.SIGTERM)) as once:
             once.process.send_signal(signal.SIGTERM)
             self.assertEqual(once.process.stdout.readline(), "heard\n")
@@ -399,7 +399,7 @@ class Signals(unittest.TestCase):
                 self.assertIn(" did not end; it gets SIGKILL\n", stderr)
             self.assert_ends_by_itself(once)
 
-    def test_the_third_one_kills_at_once(self):
+    def test_the_third_signal_kills_at_once(self):
         with Running(self.IGNORES) as running:
             for _ in range(2):
                 running.process.send_signal(signal.SIGTERM)
@@ -427,7 +427,7 @@ def is_alive(pid):
 
 
 class LeftBehind(unittest.TestCase):
-    def test_children_are_ended_and_told_about(self):
+    def test_remaining_children_are_ended_and_reported(self):
         done = run("--fail-on", "never", command=["sh", "-c", "sleep 1000 & echo $!; exit 4"])
         self.assertEqual(done.returncode, 4)
         self.assertIn("mock-gateway: sh left processes behind, which get SIGTERM:", done.stderr)
@@ -436,7 +436,7 @@ class LeftBehind(unittest.TestCase):
         self.assertFalse(is_alive(int(done.stdout)))
 
     @unittest.skipUnless(os.path.exists("/proc/self/comm"), "without /proc")
-    def test_a_child_is_told_by_its_name_whatever_that_holds(self):
+    def test_a_child_is_reported_by_its_name_with_any_characters(self):
         for name, told in ("a) S 1 (b", "a) S 1 (b"), ("x)\ny (z", r"x)\ny (z"):
             child = (f"import os, signal, sys; open('/proc/self/comm', 'w').write({name!r}); os.close(int(sys.argv[1]));"
                      "signal.pause()")
@@ -449,7 +449,7 @@ class LeftBehind(unittest.TestCase):
             self.assertIn(f"left processes behind, which get SIGTERM: {done.stdout.strip()} ({told})\n", done.stderr)
             self.assertFalse(is_alive(int(done.stdout)))
 
-    def test_those_that_ignore_it_are_killed(self):
+    def test_children_that_ignore_sigterm_are_killed(self):
         deaf = ("import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.close(int(sys.argv[1]));"
                 "signal.pause()")
         # The command ends once the child ignores SIGTERM; closing the pipe signals that.
@@ -461,7 +461,7 @@ class LeftBehind(unittest.TestCase):
         self.assertIn("did not end; they get SIGKILL:", done.stderr)
         self.assertFalse(is_alive(int(done.stdout)))
 
-    def test_those_that_end_right_after_the_command_are_not_mentioned(self):
+    def test_children_that_end_right_after_the_command_are_not_reported(self):
         done = run("--fail-on", "never", command=["sh", "-c", "(read line) & exit 0"])
         self.assertEqual(done.returncode, 0)
         self.assertNotIn("left processes behind", done.stderr)
@@ -478,7 +478,7 @@ class Killed(unittest.TestCase):
                 self.assertLess(time.monotonic(), deadline, "the command is left")
                 time.sleep(0.01)
 
-    def test_a_run_that_ends_by_itself_ends_nothing_else(self):
+    def test_a_normal_end_of_run_ends_no_other_process(self):
         code = ("import subprocess; print(subprocess.Popen(['sleep', '1000'], start_new_session=True, "
                 "stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)")
         done = run("--fail-on", "never", command=python(code))
@@ -518,13 +518,13 @@ class OnATerminal(unittest.TestCase):
         os.close(screen)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode(errors="replace")
 
-    def test_the_command_reads_it(self):
+    def test_the_command_reads_from_the_terminal(self):
         code, screen = self.play("print('ready', flush=True); print('read', sys.stdin.readline())", b"a line\n")
         self.assertEqual(code, 0, screen)
         self.assertIn("read a line", screen)
         self.assertIn("passed: ", screen, "and the program has it back")
 
-    def test_control_c_reaches_the_command_alone(self):
+    def test_control_c_reaches_only_the_command(self):
         code, screen = self.play("signal.signal(signal.SIGINT, lambda *_: sys.exit(5)); print('ready', flush=True);"
                                  "signal.pause()", b"\x03")
         self.assertEqual(code, 5, screen)
@@ -544,7 +544,7 @@ class FailuresOnDemand(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip()
 
-    def test_for_a_path_a_key_or_a_model(self):
+    def test_failures_for_a_path_a_key_or_a_model(self):
         self.assertEqual(self.statuses("--fail", "503@/v1/models"), "503 200 200 200")
         self.assertEqual(self.statuses("--fail", "503:*@/v1/models"), "503 200 503 200")
         self.assertEqual(self.statuses("--fail", "503:2@/v1/chat/completions"), "200 503 200 503")
@@ -554,7 +554,7 @@ class FailuresOnDemand(unittest.TestCase):
         self.assertEqual(self.statuses("--key", "sk-mine", "--key", "sk-other", "--fail", "403:*@key=--key"),
                          "200 200 200 200")
 
-    def test_what_names_nothing(self):
+    def test_a_failure_for_an_unknown_name(self):
         for spec, said in [("503@", "--fail"), ("503@models", "--fail"), ("503@/v1/files", "with which method"),
                            ("503@key=none", "no key has this name (others are default key)"), ("503@key=", "--fail"),
                            ("503:x@/v1/models", "--fail"), ("@/v1/models", "--fail")]:
@@ -571,7 +571,7 @@ class FailuresOnDemand(unittest.TestCase):
 
 
 class Pace(unittest.TestCase):
-    def test_of_every_reply_without_a_text_for_it(self):
+    def test_pace_flags_apply_to_every_reply(self):
         began = time.monotonic()
         done = run("--first-token-ms", "80", "--gap-ms", "5", command=python("sys.exit(chat() != 200)"))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -591,14 +591,14 @@ class Scripts(unittest.TestCase):
             json.dump({"mock_gateway": 1, **document}, file, indent=1)
         return self.path
 
-    def test_an_expectation_decides(self):
+    def test_an_expectation_decides_the_exit_code(self):
         path = self.write(stubs=[{"name": "greeting", "reply": "Hello.", "expect": 1}])
         self.assertEqual(run("--script", path, command=python("chat()")).returncode, 0)
         done = run("--script", path, command=python("chat(); chat()"))
         self.assertEqual(done.returncode, 1)
         self.assertIn('"greeting" (demo.json:', done.stderr)
 
-    def test_a_stub_that_is_never_called_is_a_note_of_a_run_that_failed(self):
+    def test_a_stub_that_is_never_called_is_a_note_in_a_failed_run(self):
         path = self.write(stubs=[
             {"name": "broken", "when": {"user_says": "never"},
              "reply": {"text": "a b c", "faults": [{"after_tokens": 2, "effect": "reset_connection"}]}},
@@ -610,7 +610,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(done.stderr.count('never called: "broken"'), 1)
 
-    def test_flags_win_over_the_gateway_s_section(self):
+    def test_flags_override_the_gateway_section(self):
         path = self.write(gateway={"limit": "1/1h", "acceptance": "strict", "seed": 7})
         code = "print(chat(stop='x'), chat(), os.environ['OPENAI_API_KEY'])"
         scripted = run("--fail-on", "never", "--script", path, command=python(code)).stdout.split()
@@ -620,7 +620,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(flagged[:2], ["200", "200"])
         self.assertNotEqual(scripted[2], flagged[2])
 
-    def test_the_default_key_is_valid_beside_the_script_s(self):
+    def test_the_default_key_is_valid_in_addition_to_the_scripts(self):
         path = self.write(keys=[{"name": "billing", "secret": "sk-billing"}])
         code = "print(chat(), request('GET', '/v1/models', Authorization='Bearer sk-billing'))"
         done = run("--fail-on", "never", "--script", path, command=python(code))
@@ -628,7 +628,7 @@ class Scripts(unittest.TestCase):
         done = run("--fail-on", "never", "--fail", "403:*@key=billing", "--script", path, command=python(code))
         self.assertEqual(done.stdout, "200 403\n", done.stderr)
 
-    def test_what_it_serves_is_said(self):
+    def test_the_served_objects_are_printed(self):
         path = self.write(keys=[{"name": "billing"}, {"name": "old", "state": "disabled"}],
                           stubs=[{"name": "weather", "reply": "Sun."}],
                           operations=[{"method": "POST", "path": "/v1/images/generations", "reply": {"status": 200, "json": {}}}],
@@ -638,7 +638,7 @@ class Scripts(unittest.TestCase):
         for part in (path, "weather", "billing", "old (disabled)", "1 operation: POST /v1/images/generations", "1 failure"):
             self.assertIn(part, line)
 
-    def test_what_is_no_regular_file_is_refused_at_once(self):
+    def test_a_file_that_is_not_regular_is_refused_at_once(self):
         pipe = os.path.join(os.path.dirname(self.path), "pipe")
         os.mkfifo(pipe)
         listening = socket.socket(socket.AF_UNIX)
@@ -661,7 +661,7 @@ class Scripts(unittest.TestCase):
         with open(self.write(stubs=[{"reply": "Hi"}]), "rb") as file:
             self.assertEqual(execute("validate", "/dev/stdin", stdin=file).returncode, 0)
 
-    def test_a_bad_script_is_told_with_its_line(self):
+    def test_a_mistake_in_a_script_is_reported_with_its_line(self):
         path = self.write(stubs=[{"repyl": "Hello."}])
         for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
             done = execute(*words)
@@ -674,7 +674,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(answer["problems"][0]["file"], path)
         self.assertEqual(execute("validate", self.write()).returncode, 0)
 
-    def test_names_of_what_is_not_there(self):
+    def test_unknown_names_are_warnings(self):
         stubs = [{"when": {"model_is": "fasst"}, "reply": "a"}, {"when": {"key_is": "ci"}, "reply": "b"},
                  {"in_state": {"machine": "login", "state": "started"}, "reply": "c"}]
         path = self.write(gateway={"models": ["mock-model"]}, stubs=stubs)

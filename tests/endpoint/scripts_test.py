@@ -131,7 +131,7 @@ class Scripts(unittest.TestCase):
         self.assertGreater(len(names), 0)
         self.assertEqual([name for name in names if f'self.serve("{name}")' not in text], [])
 
-    def test_an_event_of_nothing_but_meta_lines(self):
+    def test_an_event_with_only_metadata(self):
         self.assert_stream(self.serve("meta-only-event.jsonc"), r"""
 data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}]}
 
@@ -255,7 +255,7 @@ data: [DONE]
             other.send()
             self.assert_plain(other.read(), r"""{"id":"chatcmpl-<ID>","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}""".replace("<ID>", identifier))
 
-    def test_a_socket_left_open_after_done(self):
+    def test_a_connection_left_open_after_done(self):
         endpoint = self.serve("open-after-done.jsonc")
         connection = self.connect(endpoint)
         connection.send(stream=True)
@@ -298,7 +298,7 @@ data: [DONE]
         choices = [json.loads(event)["choices"][0] for event in events[:-1]]
         return [choice["delta"]["content"] for choice in choices if choice["delta"].get("content")], choices
 
-    def test_a_stream_that_breaks_and_the_whole_answer_to_the_next_try(self):
+    def test_a_broken_stream_and_the_complete_reply_to_the_retry(self):
         endpoint = self.serve("stream-broken-then-answer.jsonc")
         connection = self.connect(endpoint)
         connection.send(stream=True)
@@ -310,7 +310,7 @@ data: [DONE]
         for _ in range(2):
             self.assertEqual(self.content(self.ask(endpoint, stream=True))[0], ["Hello", " there."])
 
-    def test_a_text_that_ends_at_its_limit(self):
+    def test_a_text_truncated_at_its_limit(self):
         endpoint = self.serve("finish-reason-length.jsonc")
         choice = json.loads(self.ask(endpoint).body)["choices"][0]
         self.assertEqual((choice["message"]["content"], choice["finish_reason"]), ("Hello there, and", "length"))
@@ -338,7 +338,7 @@ data: [DONE]
             self.assertEqual(connection.pending.decode(),
                              f"HTTP/1.1 200 OK\r\n{fields}\r\nconnection: close\r\n\r\n{body}")
 
-    def test_connections_that_close_after_each_answer(self):
+    def test_connections_that_close_after_each_reply(self):
         endpoint = self.serve("connection-close.jsonc")
         for _ in range(2):
             connection = self.connect(endpoint)

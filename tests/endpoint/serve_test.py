@@ -143,7 +143,7 @@ class WhatItPrints(unittest.TestCase):
             answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
             self.assertEqual(answer["choices"][0]["message"]["content"], "Hello.")
 
-    def test_the_curl_line_asks_for_a_model_of_the_script(self):
+    def test_the_curl_line_uses_a_model_of_the_script(self):
         models = ["fast", {"id": "deep", "owner": "lab"}]
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "gateway.json")
@@ -154,7 +154,7 @@ class WhatItPrints(unittest.TestCase):
                     answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
                     self.assertEqual(answer["choices"][0]["message"]["content"], "Hello.")
 
-    def test_the_curl_line_works_with_characters_that_shells_care_about(self):
+    def test_the_curl_line_works_with_special_characters_of_shells(self):
         with Endpoint("--model", "it's $HOME/`x`", "--key", "sk-'$HOME\"") as endpoint:
             answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
             self.assertEqual(answer["model"], "it's $HOME/`x`")
@@ -162,7 +162,7 @@ class WhatItPrints(unittest.TestCase):
             shell = subprocess.run(["sh", "-c", export + '; printf %s "$OPENAI_API_KEY"'], capture_output=True, text=True)
             self.assertEqual(shell.stdout, "sk-'$HOME\"")
 
-    def test_the_key_is_the_same_from_run_to_run_and_follows_the_seed(self):
+    def test_the_key_is_the_same_in_each_run_and_depends_on_the_seed(self):
         keys = []
         for flags in [], [], ["--seed", "2"]:
             with Endpoint(*flags) as endpoint:
@@ -170,7 +170,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertEqual(keys[0], keys[1])
         self.assertNotEqual(keys[0], keys[2])
 
-    def test_the_console_s_address_without_a_code_where_no_terminal_shows_it(self):
+    def test_without_a_terminal_the_consoles_address_has_no_code(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "info")
             with Endpoint("--control", "0", "--info-file", path) as endpoint:
@@ -179,7 +179,7 @@ class WhatItPrints(unittest.TestCase):
         with Endpoint() as endpoint:
             self.assertEqual([line for line in endpoint.printed if line.startswith("console")], [])
 
-    def test_the_port_file_appears_with_the_port_alone(self):
+    def test_the_port_file_contains_only_the_port(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "port")
             with open(path, "w", encoding="ascii") as earlier:
@@ -189,7 +189,7 @@ class WhatItPrints(unittest.TestCase):
                     self.assertEqual(file.read(), f"{endpoint.port}\n")
                 self.assertEqual(os.listdir(folder), ["port"])
 
-    def test_the_port_file_is_its_owner_s_alone_and_goes_with_the_program(self):
+    def test_the_port_file_belongs_to_its_owner_and_ends_with_the_program(self):
         for how in signal.SIGTERM, signal.SIGINT:
             with self.subTest(how), tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "port")
@@ -212,7 +212,7 @@ class WhatItPrints(unittest.TestCase):
                 self.assertEqual(second.end(signal.SIGTERM)[0], 0)
                 self.assertEqual(os.listdir(folder), [])
 
-    def test_a_draft_of_the_port_file_that_lies_there_already_is_neither_used_nor_followed(self):
+    def test_an_existing_temporary_port_file_is_neither_used_nor_followed(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "port")
             victim = os.path.join(folder, "victim")
@@ -230,7 +230,7 @@ class WhatItPrints(unittest.TestCase):
                     self.assertEqual(file.read(), "precious\n")
                 self.assertTrue(stat.S_ISREG(os.lstat(path).st_mode))
 
-    def test_what_is_no_file_of_that_name_stays_and_is_an_error(self):
+    def test_an_existing_object_that_is_no_file_stays_and_is_an_error(self):
         def refused(path):
             result = run("--port", "0", "--port-file", path)
             self.assertEqual(result.returncode, 2, result)
@@ -256,7 +256,7 @@ class WhatItPrints(unittest.TestCase):
             refused(path)
             self.assertTrue(stat.S_ISFIFO(os.lstat(path).st_mode))
 
-    def test_a_port_file_that_cannot_be_written_whole_is_an_error_and_leaves_nothing(self):
+    def test_a_port_file_that_cannot_be_written_is_an_error_and_leaves_nothing(self):
         def without_room():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -311,7 +311,7 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(endpoint.status(model="deep"), 200)
             self.assertEqual(endpoint.status(model="mock-model"), 404)
 
-    def test_the_first_enabled_key_is_the_default_and_each_has_its_state(self):
+    def test_the_first_enabled_key_is_the_default_and_each_key_has_its_state(self):
         with Endpoint("--key", "sk-off=disabled", "--key", "sk-first", "--key", "sk-second") as endpoint:
             self.assertEqual(endpoint.key, "sk-first")
             self.assertEqual(endpoint.status(), 200)
@@ -319,7 +319,7 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(endpoint.status("sk-off"), 403)
             self.assertEqual(endpoint.status("sk-other"), 401)
 
-    def test_a_key_may_have_any_form_and_hold_an_equals_sign(self):
+    def test_a_key_may_have_any_form_and_contain_an_equals_sign(self):
         with Endpoint("--key", "a=b==", "--key", "EMPTY", "--key", "c=disabled=disabled", "--key", "d==disabled",
                       "--key", "e=enabled") as endpoint:
             self.assertEqual(endpoint.key, "a=b==")
@@ -327,12 +327,12 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual([endpoint.status(key) for key in ("c=disabled", "d=")], [403, 403])
             self.assertEqual([endpoint.status(key) for key in ("a", "c", "d", "e", "empty")], [401] * 5)
 
-    def test_with_disabled_keys_only_there_still_is_one_to_use(self):
+    def test_with_only_disabled_keys_there_is_still_an_enabled_one(self):
         with Endpoint("--key", "sk-off=disabled") as endpoint:
             self.assertEqual(endpoint.status("sk-off"), 403)
             self.assertEqual(endpoint.status(), 200)
 
-    def test_failures_come_in_the_order_given_and_then_stop(self):
+    def test_failures_come_in_the_given_order_and_then_end(self):
         with Endpoint("--fail", "429:2", "--fail", "503", "--fail", "418") as endpoint:
             limited, _ = endpoint.chat()
             self.assertEqual(limited.status, 429)
@@ -348,7 +348,7 @@ class WhatItServes(unittest.TestCase):
             answers = [endpoint.chat() for _ in codes]
         self.assertEqual({answer.status: json.loads(text)["error"]["code"] for answer, text in answers}, codes)
 
-    def test_a_failure_with_a_star_stays(self):
+    def test_a_failure_with_a_star_is_permanent(self):
         with Endpoint("--fail", "503:*") as endpoint:
             self.assertEqual([endpoint.status() for _ in range(4)], [503] * 4)
 
@@ -379,7 +379,7 @@ class WhatItServes(unittest.TestCase):
             with Endpoint(*flags) as endpoint:
                 self.assertEqual(endpoint.status(stop="x"), 400)
 
-    def test_strict_lets_an_agent_speak_as_the_profile_documents(self):
+    def test_strict_accepts_an_agents_documented_requests(self):
         call = {"id": "call_1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
         messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": [call]},
                     {"role": "tool", "tool_call_id": "call_1", "content": "noon"}]
@@ -394,7 +394,7 @@ class WhatItServes(unittest.TestCase):
                           "tool_calls_in_messages takes it, and so does the profile openai",
                           json.loads(text)["error"]["message"])
 
-    def test_the_acceptance_that_is_asked_for_comes_before_that_of_the_profile(self):
+    def test_the_acceptance_flag_overrides_the_profile(self):
         developer = {"messages": [{"role": "developer", "content": "Hi"}]}
         robot = {"messages": [{"role": "robot", "content": "Hi"}]}
         for flags, statuses in [
@@ -423,13 +423,13 @@ class WhatItServes(unittest.TestCase):
             _, events = endpoint.chat(stream=True)
             self.assertTrue(events.endswith("data: [DONE]\n\n"))
 
-    def test_a_pace_may_have_gaps_alone(self):
+    def test_a_pace_may_consist_of_gaps_only(self):
         with Endpoint("--reply", "one two three", "--gap-ms", "40") as endpoint:
             began = time.monotonic()
             self.assertEqual(endpoint.status(), 200)
             self.assertGreaterEqual(time.monotonic() - began, 0.08)
 
-    def test_it_may_have_as_many_connections_as_the_system_lets_it(self):
+    def test_the_connection_limit_is_the_systems(self):
         def with_few():
             resource.setrlimit(resource.RLIMIT_NOFILE, (200, most))
 
@@ -443,7 +443,7 @@ class WhatItServes(unittest.TestCase):
             finally:
                 process.kill()
 
-    def test_a_scenario_answers_every_request_in_its_way(self):
+    def test_a_scenario_answers_every_request(self):
         with Endpoint("--scenario", "usage-chunk-without-choices") as endpoint:
             for _ in range(3):
                 response, events = endpoint.chat(stream=True)
@@ -455,11 +455,11 @@ class WhatItServes(unittest.TestCase):
                 self.assertIn("choices", chunks[-2])
                 self.assertIn("choices", json.loads(endpoint.chat()[1]))
 
-    def test_a_scenario_of_first_tries_fails_every_other_request(self):
+    def test_a_scenario_of_failing_first_attempts_fails_every_other_request(self):
         with Endpoint("--scenario", "server-error-then-answer") as endpoint:
             self.assertEqual([endpoint.status() for _ in range(4)], [500, 200, 500, 200])
 
-    def test_a_scenario_of_connections_strikes_each(self):
+    def test_a_connection_scenario_affects_each_connection(self):
         with Endpoint("--scenario", "garbage-on-accept") as endpoint:
             for _ in range(3):
                 with socket.create_connection(("127.0.0.1", endpoint.port), timeout=TIMEOUT) as connection:
@@ -469,13 +469,13 @@ class WhatItServes(unittest.TestCase):
                 with self.assertRaises(ConnectionRefusedError):
                     endpoint.chat()
 
-    def test_a_scenario_stands_beside_keys_and_models(self):
+    def test_a_scenario_can_be_combined_with_keys_and_models(self):
         with Endpoint("--scenario", "finish-chunk-twice", "--key", "sk-mine", "--model", "fast") as endpoint:
             self.assertEqual(endpoint.key, "sk-mine")
             self.assertEqual(endpoint.status(model="fast"), 200)
             self.assertEqual(endpoint.status("sk-other", model="fast"), 401)
 
-    def test_a_wide_host_is_reachable_and_warned_about(self):
+    def test_a_public_host_is_reachable_and_prints_a_warning(self):
         with Endpoint("--host", "0.0.0.0") as endpoint:
             self.assertEqual(endpoint.status(), 200)
             warnings = [line for line in endpoint.wait_for_log(2) if "warning" in line]
@@ -483,7 +483,7 @@ class WhatItServes(unittest.TestCase):
             self.assertIn("0.0.0.0", warnings[0])
             self.assertIn("reachable from the network", warnings[0])
 
-    def test_an_address_that_only_this_machine_reaches_is_no_reason_to_warn(self):
+    def test_a_local_address_prints_no_warning(self):
         flags = ["--port", "0", "--quiet", "--until-eof", "--control", "0"]
         for host, warned in ("127.0.0.1", False), ("127.0.0.2", False), ("localhost", False), ("0.0.0.0", True):
             with self.subTest(host):
@@ -494,7 +494,7 @@ class WhatItServes(unittest.TestCase):
 
 
 class WhatItLogs(unittest.TestCase):
-    def test_a_line_per_request_without_any_key(self):
+    def test_one_line_per_request_without_any_key(self):
         with Endpoint("--key", "sk-first-secret", "--key", "sk-off-secret=disabled") as endpoint:
             self.assertEqual(endpoint.status(), 200)
             self.assertEqual(endpoint.status("sk-off-secret"), 403)
@@ -513,7 +513,7 @@ class WhatItLogs(unittest.TestCase):
         for secret in "first-secret", "off-secret", "unknown-secret":
             self.assertNotIn(secret, "\n".join(log))
 
-    def test_what_the_scripts_have_is_told_at_the_start(self):
+    def test_the_scripts_objects_are_printed_at_the_start(self):
         script = {"mock_gateway": 1, "keys": [{"name": "on", "secret": "sk-on"},
                                               {"name": "off", "secret": "sk-off", "state": "disabled"}],
                   "stubs": [{"name": f"s{number}", "when": {"user_says": str(number)}, "reply": "x"} for number in range(12)],
@@ -532,7 +532,7 @@ class WhatItLogs(unittest.TestCase):
                                           f"12 stubs: {stubs}, …; 1 operation: GET /v1/x; 2 failures; 1 chaos rule; "
                                           "1 connection fault")
 
-    def test_ten_names_are_told_whole(self):
+    def test_ten_names_are_printed_completely(self):
         stubs = [{"name": f"s{number}", "when": {"user_says": str(number)}, "reply": "x"} for number in range(10)]
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "demo.json")
@@ -573,7 +573,7 @@ class WhatItLogs(unittest.TestCase):
         self.assertEqual(shown, [(yellow, "400", end), (yellow, "499", end), (red, "500", end), (red, "599", end),
                                  (None, "200", None)])
 
-    def test_answers_wait_for_nobody_who_reads_it(self):
+    def test_responses_do_not_wait_for_a_reader_of_the_log(self):
         with Endpoint(read_log=False) as endpoint:
             endpoint.list_models(MORE_THAN_A_PIPE_HOLDS)
             endpoint.reader.start()
@@ -581,7 +581,7 @@ class WhatItLogs(unittest.TestCase):
             endpoint.reader.join()
             self.assertEqual(len(endpoint.log), MORE_THAN_A_PIPE_HOLDS)
 
-    def test_ready_comes_although_nobody_reads_what_a_script_is_warned_of(self):
+    def test_ready_does_not_wait_for_a_reader_of_script_warnings(self):
         hidden = 800  # warnings, of three lines each
         stubs = [{"name": f"stub {number}", "reply": "x" * 60} for number in range(hidden + 1)]
         with tempfile.TemporaryDirectory() as folder:
@@ -601,7 +601,7 @@ class WhatItLogs(unittest.TestCase):
                  for part in ("warning: /stubs/1:", "serves 1 script", "POST /v1/chat/completions 200")]
         self.assertEqual(order, sorted(order), log[-5:])
 
-    def test_a_start_that_fails_ends_although_nobody_reads_what_a_script_is_warned_of(self):
+    def test_a_failed_start_does_not_wait_for_a_reader_of_script_warnings(self):
         stubs = [{"name": f"stub {number}", "reply": "x" * 60} for number in range(800)]
         with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as other:
             path = os.path.join(folder, "demo.json")
@@ -614,7 +614,7 @@ class WhatItLogs(unittest.TestCase):
                 finally:
                     process.kill()
 
-    def test_neither_the_end_nor_a_file_waits_for_somebody_who_reads_it(self):
+    def test_neither_the_end_nor_a_file_waits_for_a_reader(self):
         with tempfile.TemporaryDirectory() as folder:
             journal, report = os.path.join(folder, "journal.jsonl"), os.path.join(folder, "report.json")
             with Endpoint("--journal", journal, "--report", "json:" + report, read_log=False) as endpoint:
@@ -631,7 +631,7 @@ class WhatItLogs(unittest.TestCase):
             with open(report, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["review"]["judged"], MORE_THAN_A_PIPE_HOLDS)
 
-    def test_a_key_of_another_account_is_in_no_line(self):
+    def test_no_line_contains_a_key_of_another_account(self):
         with Endpoint() as endpoint:
             for path in "/v1/sk-proj-0123456789abcdefghij", "/v1/models?key=sk-proj-0123456789abcdefghij":
                 endpoint.request("GET", path, key=endpoint.key)
@@ -639,7 +639,7 @@ class WhatItLogs(unittest.TestCase):
         self.assertIn("sk-***", log)
         self.assertNotIn("0123456789", log)
 
-    def test_why_a_request_was_refused_without_any_key(self):
+    def test_the_reason_of_a_refusal_is_logged_without_any_key(self):
         with Endpoint("--key", "sk-first-secret-of-some-length") as endpoint:
             self.assertEqual(endpoint.status(temperature="hot"), 400)
             self.assertEqual(endpoint.status(temperature="sk-first-secret-of-some-length"), 400)
@@ -648,7 +648,7 @@ class WhatItLogs(unittest.TestCase):
         self.assertIn("temperature: expected a number", log[1])
         self.assertNotIn("first-secret", log[1])
 
-    def test_nothing_that_a_client_sends_steers_the_terminal_or_turns_the_line_around(self):
+    def test_text_from_a_client_cannot_control_the_terminal_or_reverse_the_line(self):
         sent = [b"\x9b31m", "\u009b31m".encode(), "\u202e".encode(), "\u2028".encode(), b"\x7f", b"\x1b[2J", "\ufeff".encode()]
         with Endpoint() as endpoint:
             for part in sent:
@@ -662,7 +662,7 @@ class WhatItLogs(unittest.TestCase):
             self.assertNotRegex(line, "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
         self.assertIn("/v1/\\u202e ", "\n".join(log))
 
-    def test_the_connections_that_a_scenario_struck(self):
+    def test_connections_affected_by_a_scenario(self):
         with Endpoint("--scenario", "garbage-on-accept") as endpoint:
             for _ in range(2):
                 with socket.create_connection(("127.0.0.1", endpoint.port), timeout=TIMEOUT) as connection:
@@ -674,7 +674,7 @@ class WhatItLogs(unittest.TestCase):
         for number, line in enumerate(sorted(log), start=1):
             self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z connection {number} struck: garbage on accept$")
 
-    def test_a_scenario_that_never_struck(self):
+    def test_a_scenario_without_any_effect(self):
         def end_of(name, *requests):
             with Endpoint("--scenario", name, "--model", "mock-model") as endpoint:
                 for fields in requests:
@@ -716,11 +716,11 @@ class HowItEnds(unittest.TestCase):
                 idle.close()
                 waiting.close()
 
-    def test_a_hangup_ends_it_where_there_is_no_script_to_read_again(self):
+    def test_sighup_ends_it_if_there_is_no_script_to_reload(self):
         with Endpoint() as endpoint:
             self.assertEqual(endpoint.end(signal.SIGHUP)[0], -signal.SIGHUP)
 
-    def test_the_ends_of_what_flags_may_say(self):
+    def test_the_limits_of_flag_values(self):
         for flags in [["--limit", "1/1000000ms"], ["--limit", "1/800000h"], ["--gap-ms", "3600000"], ["--gap-ms", "0"],
                       ["--first-token-ms", "3600000"], ["--first-token-ms", "0"], ["--seed", "0"],
                       ["--seed", str(2**63 - 1)], ["--fail", "400"], ["--fail", "599:*"], ["--fail", "400:1"]]:
@@ -737,11 +737,11 @@ class HowItEnds(unittest.TestCase):
             self.assertIn(naming, result.stderr)
             return result.stderr
 
-    def test_a_port_that_is_taken(self):
+    def test_a_taken_port(self):
         with Endpoint() as endpoint:
             self.assert_refused("--port", str(endpoint.port), naming=str(endpoint.port))
 
-    def test_flags_that_cannot_be_used(self):
+    def test_invalid_flags(self):
         for flags in [
                 ["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--port"],
                 ["--model", ""], ["--model", "=owner"], ["--model", "id="],
@@ -760,23 +760,23 @@ class HowItEnds(unittest.TestCase):
                 ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
 
-    def test_a_scenario_that_does_not_exist(self):
+    def test_an_unknown_scenario(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",
                                       naming='--scenario: there is no scenario "usage-chunk-without-choice"')
         self.assertIn("did you mean usage-chunk-without-choices?", problem)
 
-    def test_names_that_cannot_be_used(self):
+    def test_invalid_names(self):
         self.assert_refused("--port", "0", "--model", "twice", "--model", "twice", naming="twice")
         self.assert_refused("--port", "0", "--host", "256.256.256.256", naming="256.256.256.256")
         self.assert_refused("--port", "0", "--port-file", "/no/such/folder/port", naming="/no/such/folder/port")
 
-    def test_a_key_that_cannot_be_one_is_explained(self):
+    def test_an_invalid_key_is_explained(self):
         for key in "", "sk-", "=disabled", "sk-=disabled":
             self.assert_refused("--port", "0", "--key", key, naming="--key: a key is not empty, and more than sk-")
         for key in "a b", "tab\t", "ké":
             self.assert_refused("--port", "0", "--key", key, naming="visible ASCII without spaces")
 
-    def test_a_key_is_not_repeated_in_the_message_about_it(self):
+    def test_the_error_about_a_key_does_not_repeat_it(self):
         for flags in [["--key", "my-secret with a blank"], ["--key", "sk-my-secret with a blank"],
                       ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
             self.assertNotIn("my-secret", self.assert_refused("--port", "0", *flags) or "")

@@ -31,7 +31,7 @@ struct Codes {
   }
 };
 
-TEST_CASE("a code is good once, for less than a minute") {
+TEST_CASE("a code is valid once, for less than a minute") {
   Codes at;
   for (const auto age : {0ns, std::chrono::nanoseconds(30s), std::chrono::nanoseconds(60s) - 1ns}) {
     CAPTURE(age.count());
@@ -51,7 +51,7 @@ TEST_CASE("a code is good once, for less than a minute") {
   }
 }
 
-TEST_CASE("what is no code of this program is unknown, and uses no code up") {
+TEST_CASE("an unknown code is refused and does not use up a valid one") {
   Codes at;
   Codes another;
   const std::string code = at.codes.make();
@@ -61,7 +61,7 @@ TEST_CASE("what is no code of this program is unknown, and uses no code up") {
   CHECK(at.codes.take(code) == Verdict::good);
 }
 
-TEST_CASE("codes have 192 random bits, and differ") {
+TEST_CASE("codes have 192 random bits and differ") {
   Codes at;
   std::set<std::string> all;
   for (int i = 0; i < 1000; ++i) {
@@ -88,7 +88,7 @@ TEST_CASE("a fresh code is shown at most once in five seconds") {
   CHECK(at.codes.take(at.shown[1]) == Verdict::good);
 }
 
-TEST_CASE("a fresh code that nobody saw opens nothing, and the next is shown at once") {
+TEST_CASE("a fresh code that was never shown is not valid, and the next is shown at once") {
   Codes at;
   at.renew(false);
   at.renew();
@@ -98,7 +98,7 @@ TEST_CASE("a fresh code that nobody saw opens nothing, and the next is shown at 
   CHECK(at.codes.take(at.shown[1]) == Verdict::good);
 }
 
-TEST_CASE("of many that come at once with one code, one gets the token; fresh codes are shown one at a time") {
+TEST_CASE("only one of many parallel exchanges of a code gets the token; fresh codes are shown one at a time") {
   Codes at;
   for (int round = 0; round < 100; ++round) {
     at.now += 5s;
@@ -118,7 +118,7 @@ TEST_CASE("of many that come at once with one code, one gets the token; fresh co
   }
 }
 
-TEST_CASE("of very many codes the oldest are forgotten") {
+TEST_CASE("with very many codes the oldest are forgotten") {
   Codes at;
   const std::string first = at.codes.make();
   for (int i = 0; i < 99; ++i) at.codes.make();

@@ -100,7 +100,7 @@ class Stacks(unittest.TestCase):
         status, answer = gateway.request("POST", "/v1/chat/completions", text)
         return status if status == 200 else json.loads(answer)["error"]["code"]
 
-    def test_no_body_ends_a_gateway_whose_system_gives_threads_little_stack(self):
+    def test_no_body_crashes_a_gateway_with_small_thread_stacks(self):
         for kibibytes in (128, 160):
             gateway = self.start(preexec_fn=limits(kibibytes))
             for name, (text, expected) in BODIES.items():
@@ -110,7 +110,7 @@ class Stacks(unittest.TestCase):
             gateway.process.terminate()
             self.assertEqual(gateway.end(), 0, gateway.log)
 
-    def test_no_body_that_is_turned_away_does(self):
+    def test_no_refused_body_crashes_it(self):
         gateway = self.start(preexec_fn=limits(128, descriptors=64))
         address = (gateway.data.hostname, gateway.data.port)
         users = []
@@ -132,7 +132,7 @@ class Stacks(unittest.TestCase):
         gateway.process.terminate()
         self.assertEqual(gateway.end(), 0, gateway.log)
 
-    def test_no_script_that_is_read_again_does(self):
+    def test_no_reloaded_script_crashes_it(self):
         with control.Program({"stubs": [{"reply": "flat"}]}, preexec_fn=limits(128)) as gateway:
             gateway.write_script({"stubs": [{"reply": {"json_text": json.loads(LIST)}}]})
             control.eventually(self, lambda: gateway.ask() != "flat", "it is not read again")

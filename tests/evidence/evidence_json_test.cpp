@@ -61,7 +61,7 @@ struct Wire {
 
 // --- Exchanges -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an exchange says who asked what, who answered, how it ended and when") {
+TEST_CASE("an exchange's JSON contains the request, the stub, the outcome and times") {
   Wire wire;
   const Stub stub = wire.gateway.chat().named("greeting").reply(text("a b").first_token_after(1250ms));
   const std::string body = chat_body().dump();
@@ -107,7 +107,7 @@ TEST_CASE("an exchange says who asked what, who answered, how it ended and when"
   CHECK(wire.exchange().dump() == replaced(expected, "424242", std::to_string(answer.size())));
 }
 
-TEST_CASE("an exchange that no stub answered has the closest stubs in it") {
+TEST_CASE("an unmatched exchange contains the closest stubs") {
   Wire wire;
   const Stub once = wire.gateway.chat().named("once").times(1).reply("x");
   wire.http.chat();
@@ -156,7 +156,7 @@ TEST_CASE("an exchange that no stub answered has the closest stubs in it") {
   CHECK(near_misses[1].conditions[2].holds == std::nullopt);
 }
 
-TEST_CASE("of a request that was refused there is the reason, and no stub") {
+TEST_CASE("a refused request has the reason and no stub") {
   Wire wire;
   wire.http.without_key().chat({{"temperature", "hot"}});
   CHECK(wire.exchange()["key"].is_null());
@@ -167,7 +167,7 @@ TEST_CASE("of a request that was refused there is the reason, and no stub") {
   CHECK(wire.exchange()["status"] == 400);
 }
 
-TEST_CASE("a stream that a fault ended, and its times") {
+TEST_CASE("a stream that a fault ended is recorded with its times") {
   Wire wire;
   wire.gateway.chat().reply(text("a b c").every(20ms).fault(after_tokens(2), reset_connection()));
   RawConnection client(wire.gateway);
@@ -185,7 +185,7 @@ TEST_CASE("a stream that a fault ended, and its times") {
   CHECK(exchange["departure"].is_null());
 }
 
-TEST_CASE("an exchange under way has no end yet, and its JSON waits for nothing") {
+TEST_CASE("the JSON of a running exchange has no end and does not wait for one") {
   Wire wire;
   Gate gate(1min);
   wire.gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -202,7 +202,7 @@ TEST_CASE("an exchange under way has no end yet, and its JSON waits for nothing"
   CHECK(wire.exchange()["outcome"] == "completed");
 }
 
-TEST_CASE("how a client left is in it") {
+TEST_CASE("an exchange contains how its client left") {
   Wire wire;
   Gate gate(1min);
   wire.gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -219,7 +219,7 @@ TEST_CASE("how a client left is in it") {
                                 R"(,"delivered":)" + bytes + R"(,"after_last_write_ms":1.5})");
 }
 
-TEST_CASE("what chaos and the fault of a connection did is in it") {
+TEST_CASE("an exchange contains the effects of chaos and connection faults") {
   Wire wire;
   wire.gateway.chaos(Chaos(unsolicited_continue()));
   wire.gateway.next_connection(unsolicited_continue());
@@ -232,7 +232,7 @@ TEST_CASE("what chaos and the fault of a connection did is in it") {
   CHECK(exchange["chaos"].size() == 1);
 }
 
-TEST_CASE("a body is JSON, text or base64, and says which") {
+TEST_CASE("a body is marked as JSON, text or base64") {
   Wire wire;
   wire.gateway.on("POST", "/v1/files", [](const ReceivedRequest&) { return HttpReply(200, "", "text/plain"); });
   const auto recorded = [&](const std::string& body) {
@@ -253,7 +253,7 @@ TEST_CASE("a body is JSON, text or base64, and says which") {
   CHECK(wire.exchange()["request"]["body"].is_null());
 }
 
-TEST_CASE("what is no HTTP is there as it came, and bytes that are not UTF-8 do not keep it from being written") {
+TEST_CASE("malformed HTTP is recorded as received, even with invalid UTF-8") {
   Wire wire;
   test_support::answer_to(wire.gateway, "hello \xff\r\n\r\n");
   Json exchange = wire.exchange();
@@ -274,7 +274,7 @@ TEST_CASE("what is no HTTP is there as it came, and bytes that are not UTF-8 do 
   CHECK_NOTHROW(as_json(wire.gateway.verify()).dump());
 }
 
-TEST_CASE("no secret is in what evidence says") {
+TEST_CASE("evidence contains no secret") {
   const std::string own = "sk-0123456789abcdefghijklmnop";
   const std::string foreign = "sk-proj-Zq81xV_7d2-Lm0Tr55WbK9cY3nEa";
   Wire wire(Options().api_key(own));
@@ -313,7 +313,7 @@ TEST_CASE("no secret is in what evidence says") {
   for (const char* part : {"0123456789abc", "defghijklmnop", "proj-Zq81", "cY3nEa"}) CHECK_FALSE(has_part(shown, part));
 }
 
-TEST_CASE("an exchange that a stub answered whose name holds a key is told without the key") {
+TEST_CASE("a key in the name of a stub is masked in the exchange") {
   Wire wire;
   const std::string key = wire.gateway.api_key();
   wire.gateway.chat().named("of " + key).reply("a");
@@ -324,7 +324,7 @@ TEST_CASE("an exchange that a stub answered whose name holds a key is told witho
   CHECK_FALSE(has_part(exchange.dump(), key));
 }
 
-TEST_CASE("what the test wrote before a key had that secret is told without it afterwards") {
+TEST_CASE("a text written before a key had that secret is masked afterwards") {
   Wire wire;
   const std::string secret = "0123456789abcdef";
   const CreatedKey shop = wire.gateway.keys().create("shop of " + secret);
@@ -345,7 +345,7 @@ TEST_CASE("what the test wrote before a key had that secret is told without it a
 
 // --- Verification ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a verification without a problem says so, and which stubs were met") {
+TEST_CASE("a verification without a problem says so, and lists the satisfied stubs") {
   Wire wire;
   const Stub asked = wire.gateway.chat().named("asked").should(stream_is(false)).expect(between(1, 2)).reply("x");
   const Stub never = wire.gateway.chat().named("never").when(user_says("old")).never();
@@ -368,7 +368,7 @@ TEST_CASE("a verification without a problem says so, and which stubs were met") 
   CHECK(as_json(wire.gateway.verify()).dump() == golden(expected, asked.where().line));
 }
 
-TEST_CASE("a verification says how many exchanges were evicted and are under way") {
+TEST_CASE("a verification has the numbers of evicted and running exchanges") {
   Wire wire(Options().journal_limits(1, 1 << 20));
   Gate gate(1min);
   wire.gateway.chat().reply("x", "y", text("z").hold(gate, before_token(1)));
@@ -386,7 +386,7 @@ TEST_CASE("a verification says how many exchanges were evicted and are under way
   CHECK(client.receive_response().text() == "z");
 }
 
-TEST_CASE("a request that no stub answered is a problem with the closest stubs") {
+TEST_CASE("an unmatched request is a problem with the closest stubs") {
   Wire wire;
   const Stub stub =
       wire.gateway.chat().named("weather").when(model_is("mock-model"), user_says("weather")).reply("Sunny.");
@@ -412,7 +412,7 @@ TEST_CASE("a request that no stub answered is a problem with the closest stubs")
                                         stub.where().line));
 }
 
-TEST_CASE("a stub that was not called as often as it expects is a problem with its place and what came nearest") {
+TEST_CASE("an unmet expectation is a problem with its place and the nearest requests") {
   Wire wire;
   const Stub stub = wire.gateway.chat().named("wanted").when(user_says("Hello")).expect(1).reply("x");
   const auto place = [&](const Json& problem) {
@@ -426,7 +426,7 @@ TEST_CASE("a stub that was not called as often as it expects is a problem with i
     CHECK(judged[0]["id"] == 1);
     CHECK(judged[0]["met"] == false);
   };
-  SUBCASE("nothing came") {
+  SUBCASE("no request came") {
     place(wire.problem());
     CHECK(wire.problem()["near_misses"].empty());
   }
@@ -464,7 +464,7 @@ TEST_CASE("a stub that was not called as often as it expects is a problem with i
   }
 }
 
-TEST_CASE("each other problem has its kind, its exchanges and its stub") {
+TEST_CASE("every other kind of problem has its kind, its exchanges and its stub") {
   Wire wire;
   Gateway& gateway = wire.gateway;
   const auto check = [&](const char* kind, const Stub& stub) {
@@ -475,7 +475,7 @@ TEST_CASE("each other problem has its kind, its exchanges and its stub") {
     CHECK(problem["line"] == stub.where().line);
     CHECK(problem["message"].get<std::string>() == gateway.verify().problems()[0].text);
   };
-  SUBCASE("a request that is not as it should be, and then the stub is not met") {
+  SUBCASE("an invalid request, and the unmet expectation of its stub") {
     const Stub stub = gateway.chat().should(stream_is(true)).reply("x");
     wire.http.chat();
     check("invalid", stub);
@@ -503,7 +503,7 @@ TEST_CASE("each other problem has its kind, its exchanges and its stub") {
     wire.http.stream();
     check("place not reached", stub);
   }
-  SUBCASE("a gate that nobody opened") {
+  SUBCASE("a gate that was never opened") {
     const Stub stub = gateway.chat().reply(text("a b").hold(Gate(1ms), before_token(2)));
     wire.http.stream();
     check("guard expired", stub);
@@ -511,7 +511,7 @@ TEST_CASE("each other problem has its kind, its exchanges and its stub") {
   }
 }
 
-TEST_CASE("a fault to which no connection came is a problem with its place, and no stub's") {
+TEST_CASE("an unused connection fault is a problem with its place and without a stub") {
   Wire wire;
   wire.gateway.next_connection(reset_on_accept());
   const int line = __LINE__ - 1;
@@ -523,7 +523,7 @@ TEST_CASE("a fault to which no connection came is a problem with its place, and 
   CHECK(problem["line"] == line);
 }
 
-TEST_CASE("stubs that were called out of order") {
+TEST_CASE("stubs called out of order") {
   Wire wire;
   const Stub second = wire.gateway.chat().when(user_says("b")).reply("x");
   const Stub first = wire.gateway.chat().when(user_says("a")).reply("x");
@@ -538,7 +538,7 @@ TEST_CASE("stubs that were called out of order") {
   CHECK(verification["message"] == verification["problems"][0]["message"]);
 }
 
-TEST_CASE("a verification written as JSON counts as looked at") {
+TEST_CASE("a verification converted to JSON counts as read") {
   Gateway gateway;
   gateway.chat().expect(1).reply("x");
   CHECK(as_json(gateway.verify())["ok"] == false);
@@ -546,7 +546,7 @@ TEST_CASE("a verification written as JSON counts as looked at") {
 
 // --- Review ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a review has its findings as data") {
+TEST_CASE("a review has its findings as JSON objects") {
   Wire wire;
   CHECK(as_json(wire.gateway.review()).dump() ==
         R"({"ok":true,"findings":[],"judged":0,"evicted":0,"open":0,"chaos":null,)"
@@ -584,7 +584,7 @@ TEST_CASE("a review has its findings as data") {
   })json"));
 }
 
-TEST_CASE("a review says what chaos did") {
+TEST_CASE("a review reports the effects of chaos") {
   Wire wire;
   wire.gateway.chaos(Chaos(overloaded()).nth(1));
   wire.http.chat();
@@ -654,7 +654,7 @@ std::size_t count_words() {
   return whole ? words.size() : 0;
 }
 
-TEST_CASE("every kind has a word of its own") {
+TEST_CASE("every kind has its own word") {
   CHECK(count_words<Problem::Kind>() == 9);
   CHECK(count_words<Outcome::Kind>() == 7);
   CHECK(count_words<Decision::Kind>() == 13);
@@ -663,7 +663,7 @@ TEST_CASE("every kind has a word of its own") {
   CHECK(to_string(Departure::How::closed) == "closed");
 }
 
-TEST_CASE("every finding has its code in it") {
+TEST_CASE("every finding contains its code") {
   std::set<std::string> codes;
   for (const std::string& code : finding_codes()) {
     Json finding = as_json(Finding{code, "m", Severity::warning, {2, 3}});

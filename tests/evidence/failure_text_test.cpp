@@ -25,7 +25,7 @@ using test_support::RawConnection;
 
 using Notes = std::vector<std::string>;
 
-TEST_CASE("verify() notes what scripted faults did") {
+TEST_CASE("verify() notes the effects of scripted faults") {
   struct Row {
     Reply reply;
     bool streamed;
@@ -76,7 +76,7 @@ TEST_CASE("verify() notes what scripted faults did") {
   }
 }
 
-TEST_CASE("verify() notes a finish_reason that no whole answer has, when it was sent") {
+TEST_CASE("verify() notes a sent finish_reason that means an incomplete reply") {
   Gateway gateway;
   gateway.chat().reply(text("one two three"));
   gateway.chat().when(user_says("filter")).reply(text("one").finish_reason("content_filter"));
@@ -99,7 +99,7 @@ TEST_CASE("verify() notes a finish_reason that no whole answer has, when it was 
               "exchange 4: finish_reason content_filter was sent", "exchange 6 broke off after token 1 as scripted"});
 }
 
-TEST_CASE("notes of scripted faults are of the scope, and of ten exchanges at most") {
+TEST_CASE("notes of scripted faults belong to the scope, and list up to ten exchanges") {
   Gateway gateway;
   gateway.chat().reply(text("one two three"));
   for (int i = 0; i < 12; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("notes of scripted faults are of the scope, and of ten exchanges at mo
   CHECK(gateway.verify(with_header("x-test", "one")).notes() == Notes{"exchange 12: finish_reason length was sent"});
 }
 
-TEST_CASE("an exchange tells what became of its reply's faults") {
+TEST_CASE("an exchange reports the results of its reply's faults") {
   Gateway gateway;
   gateway.chat().reply(
       text("one two").fault(after_tokens(1), duplicate_event()).fault(after_tokens(9), reset_connection()));
@@ -129,7 +129,7 @@ TEST_CASE("an exchange tells what became of its reply's faults") {
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("a result of several lines ends its last one when it is printed, and its message does not") {
+TEST_CASE("a result of several lines ends with a line end when printed, but not in its message") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("weather")).reply("Sunny.");
   CHECK(printed(gateway.review()) == "clean: no exchange was recorded");
@@ -152,7 +152,7 @@ TEST_CASE("a result of several lines ends its last one when it is printed, and i
   CHECK(printed(handled) == handled.message());
 }
 
-TEST_CASE("the catalogue's judge shows control characters, so that two texts do not look alike") {
+TEST_CASE("the catalogue's judge escapes control characters, so that different texts look different") {
   const Scenario scenario = mock_gateway::scenario("crlf-line-ends");
   ClientOutcome outcome;
   outcome.text = scenario.text() + "\r\xe2\x80\xae\x9b";
@@ -165,7 +165,7 @@ TEST_CASE("the catalogue's judge shows control characters, so that two texts do 
   CHECK(has_part(of_calls, "1 tool call: f\\u001b(\"{\\\"a\\\":\\\"\\r\\\"}\")"));
 }
 
-TEST_CASE("the catalogue's judge shows where two texts differ that begin alike") {
+TEST_CASE("the catalogue's judge shows where two texts with the same beginning differ") {
   const Scenario scenario = mock_gateway::scenario("event-longer-than-64-kib");
   ClientOutcome outcome;
   outcome.text = scenario.text() + "!";
@@ -176,7 +176,7 @@ inline Stub mount_for(Gateway& gateway, const std::string& word) {
   return gateway.chat().when(user_says(word)).reply("about " + word);
 }
 
-TEST_CASE("stubs that a helper function mounts are told apart by what they match") {
+TEST_CASE("stubs mounted by a helper function are distinguished by their matchers") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Stub weather = mount_for(gateway, "weather");
   const std::string alone = weather.title();
@@ -190,7 +190,7 @@ TEST_CASE("stubs that a helper function mounts are told apart by what they match
   CHECK(has_part(gateway.verify().message(), "never called: " + time.title()));
 }
 
-TEST_CASE("a date of a manual clock is told to be none of the client's clock") {
+TEST_CASE("a finding explains that a date of a manual clock does not fit the client's clock") {
   // If the gateway's clock is behind the machine's, every date is in the client's past.
   ManualClock clock{TimePoint{std::chrono::hours{24 * 365 * 80}}};
   Gateway gateway{Options{}.clock(clock)};
@@ -233,7 +233,7 @@ TEST_CASE("a scenario knows whether it happened to an exchange") {
   CHECK_FALSE(befalls("early-hints", {}));
 }
 
-TEST_CASE("a scenario happened to no exchange whose client left before its fault, also when that is asked in between") {
+TEST_CASE("a scenario has not happened if the client left before its fault, even if asked in between") {
   const Scenario scenario = mock_gateway::scenario("closed-in-stream");
   ManualClock clock;
   Gateway gateway{scenario.options(Options{}.clock(clock).pace(Pace().first_token_after(1s)))};
@@ -247,7 +247,7 @@ TEST_CASE("a scenario happened to no exchange whose client left before its fault
   CHECK_FALSE(happened.get());
 }
 
-TEST_CASE("twenty problems and twenty notes are shown, and of more how many more there are") {
+TEST_CASE("at most twenty problems and twenty notes are shown, with the number of others") {
   for (const std::size_t count : {19U, 20U, 21U, 22U}) {
     CAPTURE(count);
     const std::string more = count > 20 ? std::to_string(count - 20) : "";
@@ -268,7 +268,7 @@ TEST_CASE("twenty problems and twenty notes are shown, and of more how many more
   }
 }
 
-TEST_CASE("the first twenty expectations that were not met and stubs that were hidden are explained") {
+TEST_CASE("the first twenty unmet expectations and hidden stubs are explained") {
   for (const std::size_t count : {1U, 19U, 20U, 21U, 40U}) {
     CAPTURE(count);
     Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -290,7 +290,7 @@ TEST_CASE("the first twenty expectations that were not met and stubs that were h
   }
 }
 
-TEST_CASE("one exchange that has not ended is, and several are") {
+TEST_CASE("one running exchange is reported in the singular, several in the plural") {
   struct Row {
     std::size_t held;   // waiting as scripted; notes list up to ten
     std::size_t paced;  // waiting for their pace
@@ -331,7 +331,7 @@ TEST_CASE("one exchange that has not ended is, and several are") {
   }
 }
 
-TEST_CASE("a stub that was called too often is told with twenty of its exchanges, and that there are more") {
+TEST_CASE("a stub with too many calls lists twenty exchanges and the number of others") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().expect(0).reply("x");
   const Http http = Http(gateway).keep_alive();

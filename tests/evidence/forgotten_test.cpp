@@ -21,7 +21,7 @@ inline detail::RecordedProblem problem_of(const std::string& key, int number, in
   return problem;
 }
 
-TEST_CASE("the header fields that were counted for a test are free for the next one when it is forgotten") {
+TEST_CASE("counted header fields of a forgotten test make room for the next test") {
   detail::KeptProblems problems;
   // The gateway keeps a hundred problems per key, and counts up to ten thousand header fields of the others.
   for (const char* const test : {"first", "second", "third"}) {
@@ -40,7 +40,7 @@ TEST_CASE("the header fields that were counted for a test are free for the next 
   CHECK(problems.dropped(with_header("X-Test", "after")).at(0).count == 80);
 }
 
-TEST_CASE("a fault of a connection that is given back after a clear strikes nobody, and before it the next one") {
+TEST_CASE("a returned connection fault is used for the next connection, but not after a clear") {
   detail::ConnectionFaults faults;
   for (const bool is_cleared : {false, true}) {
     faults.add(reset_on_accept(), 1, {});

@@ -22,7 +22,7 @@ std::vector<std::uint64_t> ids(const std::vector<Exchange>& exchanges) {
 
 using Ids = std::vector<std::uint64_t>;
 
-TEST_CASE("requests are counted and found by matchers after the fact, whoever answered them") {
+TEST_CASE("past requests are counted and found by matchers, whichever stub answered") {
   Gateway gateway(Options().verify_on_destruction(false));
   const Http http(gateway);
   gateway.chat().when(user_says("weather")).reply("Rain.");
@@ -52,7 +52,7 @@ TEST_CASE("requests are counted and found by matchers after the fact, whoever an
   CHECK(journal.count(user_says("weather")) == 0);
 }
 
-TEST_CASE("a journal that has evicted exchanges says that there were at least so many") {
+TEST_CASE("a journal with evicted exchanges reports a minimum count") {
   Gateway gateway(Options().journal_limits(2, 1 << 20));
   const Http http(gateway);
   for (int i = 0; i < 3; ++i) http.chat("weather");
@@ -64,7 +64,7 @@ TEST_CASE("a journal that has evicted exchanges says that there were at least so
   CHECK_FALSE(gateway.journal().count(user_says("weather")).at_least);
 }
 
-TEST_CASE("an answer as JSON has its head, its body and the parts of a stream") {
+TEST_CASE("the JSON of a reply has its head, its body and the parts of a stream") {
   Gateway gateway(Options().keep_answers(true));
   const Http http(gateway);
   gateway.chat().reply(text("one two").header("x-a", "b"), text("three four"),

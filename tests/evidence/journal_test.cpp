@@ -73,7 +73,7 @@ inline Shell run(const std::string& command, const std::string& key) {
   return result;
 }
 
-TEST_CASE("an exchange is recorded with all that the client sent, its key masked") {
+TEST_CASE("an exchange is recorded with everything the client sent, its key masked") {
   const Gateway gateway;
   const Http http = Http(gateway).with_header("X-Request", "7").with_header("x-request", "8");
   const Response response = http.post(std::string(chat_path) + "?trace=1", chat_body({{"temperature", 0.2}}));
@@ -97,7 +97,7 @@ TEST_CASE("an exchange is recorded with all that the client sent, its key masked
   CHECK(exchange.events_sent() == 0);
 }
 
-TEST_CASE("the chat request is there parsed") {
+TEST_CASE("the chat request is available in parsed form") {
   const Gateway gateway;
   Http(gateway).chat(
       {{"temperature", 0.2}, {"stop", "END"}, {"messages", Json::array({{{"role", "user"}, {"content", "Hi"}}})}});
@@ -110,7 +110,7 @@ TEST_CASE("the chat request is there parsed") {
   CHECK(findings[0].code == "stop_as_string");
 }
 
-TEST_CASE("an exchange that was no chat request says so when asked for one") {
+TEST_CASE("reading the chat request of another kind of exchange is an error") {
   const Gateway gateway;
   Http(gateway).get("/v1/models");
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }),
@@ -124,7 +124,7 @@ TEST_CASE("an exchange that was no chat request says so when asked for one") {
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "answered with 400"));
 }
 
-TEST_CASE("a chunked request is kept raw as it came, and its body without the coding") {
+TEST_CASE("a chunked request is recorded raw, and its body without chunk framing") {
   const Gateway gateway;
   const std::string body = chat_body("chunked").dump();
   const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
@@ -142,7 +142,7 @@ TEST_CASE("a chunked request is kept raw as it came, and its body without the co
   CHECK(exchange.raw() == replaced(head, gateway.api_key(), "sk-***") + chunks.str());
 }
 
-TEST_CASE("a key that is cut in two by chunks is not kept either") {
+TEST_CASE("a key split by chunks is masked too") {
   const Gateway gateway;
   const std::string key = gateway.api_key();
   const std::string body = chat_body(key).dump();
@@ -180,7 +180,7 @@ TEST_CASE("a key that is cut in two by chunks is not kept either") {
   CHECK_FALSE(has_part(gateway.journal().last().raw(), key.substr(10)));
 }
 
-TEST_CASE("connections and the place of a request on its connection are told apart") {
+TEST_CASE("connections and positions on a connection are distinguished") {
   const Gateway gateway;
   const Http kept = Http(gateway).keep_alive();
   kept.chat();
@@ -195,7 +195,7 @@ TEST_CASE("connections and the place of a request on its connection are told apa
   CHECK(exchanges[2].position() == 1);
 }
 
-TEST_CASE("each exchange says what was decided and why, and a summary fits in a line") {
+TEST_CASE("each exchange records its decision and reason, and a summary fits on one line") {
   Gateway gateway;
   gateway.on("GET", "/v1/files", [](const ReceivedRequest&) { return Json::array(); });
   const Http http(gateway);
@@ -226,7 +226,7 @@ TEST_CASE("each exchange says what was decided and why, and a summary fits in a 
   CHECK(printed(last.decision()) == "stub \"weather\"");
 }
 
-TEST_CASE("a log hears of each exchange when it has ended") {
+TEST_CASE("a log function is called for each exchange at its end") {
   std::mutex mutex;
   std::vector<std::string> log;
   const auto lines = [&] {
@@ -245,7 +245,7 @@ TEST_CASE("a log hears of each exchange when it has ended") {
   CHECK(lines()[1].substr(0, 31) == "#2 GET /v1/models 401 rejected ");
 }
 
-TEST_CASE("what a log throws does not disturb the exchange") {
+TEST_CASE("an exception of a log function does not affect the exchange") {
   const Gateway gateway{Options{}.on_exchange([](const Exchange&) { throw std::runtime_error("the log is full"); })};
   const Http http = Http(gateway).keep_alive();
   CHECK(http.chat().status == 200);
@@ -253,7 +253,7 @@ TEST_CASE("what a log throws does not disturb the exchange") {
   CHECK(gateway.journal().count() == 2);
 }
 
-TEST_CASE("an exchange is recorded before the first byte of its answer leaves") {
+TEST_CASE("an exchange is recorded before the first byte of its reply leaves") {
   Gateway gateway;
   gateway.chat().reply(text("x").fault(before_headers(), stall()));
   RawConnection connection(gateway);
@@ -271,7 +271,7 @@ TEST_CASE("an exchange is recorded before the first byte of its answer leaves") 
   CHECK(exchange.ended().has_value());
 }
 
-TEST_CASE("a client that leaves a stream is recorded with the events that it was sent") {
+TEST_CASE("a client that leaves a stream is recorded with the events sent to it") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
@@ -291,7 +291,7 @@ TEST_CASE("a client that leaves a stream is recorded with the events that it was
   CHECK(exchange.tokens_sent() == 1);
 }
 
-TEST_CASE("a client that closes its side only is recorded, and gets its answer") {
+TEST_CASE("a half-closing client is recorded and gets its reply") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -306,7 +306,7 @@ TEST_CASE("a client that closes its side only is recorded, and gets its answer")
   CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
 }
 
-TEST_CASE("a break that the test scripted is recorded as such") {
+TEST_CASE("a scripted break is recorded as scripted") {
   Gateway gateway;
   gateway.chat().reply(text("a b c").fault(after_events(2), close_connection()));
   const Response response = Http(gateway).allow_incomplete().stream();
@@ -317,7 +317,7 @@ TEST_CASE("a break that the test scripted is recorded as such") {
   CHECK(printed(outcome) == "broken by fault after 2 events");
 }
 
-TEST_CASE("a whole stream counts its events, its tokens and its bytes") {
+TEST_CASE("a complete stream is recorded with its events, tokens and bytes") {
   Gateway gateway;
   gateway.chat().reply("a b c");
   const Response response = Http(gateway).stream();
@@ -329,7 +329,7 @@ TEST_CASE("a whole stream counts its events, its tokens and its bytes") {
   CHECK(printed(exchange.outcome()) == "completed");
 }
 
-TEST_CASE("times are those of the gateway's clock") {
+TEST_CASE("times are in the gateway's clock") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two").first_token_after(2s).every(1s));
@@ -346,7 +346,7 @@ TEST_CASE("times are those of the gateway's clock") {
 }
 
 #ifdef __linux__
-TEST_CASE("a request was received when it reached the system, however late the gateway came to read it") {
+TEST_CASE("the recorded arrival is that at the system, however late the gateway reads") {
   std::atomic<bool> busy{false};
   std::atomic<bool> may_go_on{false};
   const RealClock clock;
@@ -381,7 +381,7 @@ TEST_CASE("a request was received when it reached the system, however late the g
 }
 #endif
 
-TEST_CASE("a request that came while the answer before it was under way was received when that had ended") {
+TEST_CASE("a pipelined request is received when the previous reply has ended") {
   Gateway gateway;
   gateway.chat().reply(text("one").first_token_after(30ms));
   RawConnection connection(gateway);
@@ -396,7 +396,7 @@ TEST_CASE("a request that came while the answer before it was under way was rece
   CHECK(exchanges[1].first_byte().value() - exchanges[1].received() >= 30ms);
 }
 
-TEST_CASE("a request that the gateway reads slowly, or gives up, was received then") {
+TEST_CASE("a slowly read or abandoned request is received when reading ends") {
   const RealClock clock;
   Gateway gateway{Options{}.clock(clock).read_timeout(50ms)};
   const std::string request = Http(gateway).format_chat();
@@ -414,7 +414,7 @@ TEST_CASE("a request that the gateway reads slowly, or gives up, was received th
   CHECK(gateway.journal().last().received() - sent >= 50ms);
 }
 
-TEST_CASE("a wait that real time had to end is recorded") {
+TEST_CASE("a wait that real time ended is recorded") {
   const ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
   gateway.chat().reply(text("late").first_token_after(1h));
@@ -425,7 +425,7 @@ TEST_CASE("a wait that real time had to end is recorded") {
   CHECK_FALSE(gateway.journal().last().guard_expired());
 }
 
-TEST_CASE("the journal keeps the newest entries within its bound and counts what it evicted") {
+TEST_CASE("the journal keeps the newest exchanges within its limit and counts evicted ones") {
   const Gateway gateway{Options{}.journal_limits(3, 1 << 20)};
   const Http http = Http(gateway).keep_alive();
   std::vector<Exchange> kept;
@@ -448,7 +448,7 @@ TEST_CASE("the journal keeps the newest entries within its bound and counts what
   CHECK(kept[0].outcome() == Outcome::Kind::completed);
 }
 
-TEST_CASE("a journal that was cleared has all of its room again") {
+TEST_CASE("a cleared journal has its full capacity again") {
   const Gateway gateway{Options{}.journal_limits(3, 20'000)};
   const Http http(gateway);
   for (int round = 0; round < 3; ++round) {
@@ -460,7 +460,7 @@ TEST_CASE("a journal that was cleared has all of its room again") {
   }
 }
 
-TEST_CASE("the journal keeps within its bytes, and always the newest exchange") {
+TEST_CASE("the journal stays within its byte limit, but always keeps the newest exchange") {
   const Gateway gateway{Options{}.journal_limits(1000, 20'000)};
   const Http http(gateway);
   for (int i = 0; i < 4; ++i) http.chat(std::string(4'000, 'x'));
@@ -475,12 +475,12 @@ TEST_CASE("the journal keeps within its bytes, and always the newest exchange") 
   CHECK(gateway.journal().last().path() == "/v1/models");
 }
 
-TEST_CASE("a journal that may hold nothing is refused where it is written") {
+TEST_CASE("a journal without capacity is refused where it is written") {
   CHECK_THROWS_AS(Gateway{Options{}.journal_limits(0, 1)}, GatewayError);
   CHECK_THROWS_AS(Gateway{Options{}.journal_limits(1, 0)}, GatewayError);
 }
 
-TEST_CASE("a test waits for exchanges, and a wait that fails says how far it came") {
+TEST_CASE("a test waits for exchanges, and a failed wait reports the number so far") {
   const Gateway gateway;
   const Journal journal = gateway.journal();
   CHECK(has_part(error_of([&] { journal.last(); }), "no exchange has been recorded yet"));
@@ -496,7 +496,7 @@ TEST_CASE("a test waits for exchanges, and a wait that fails says how far it cam
   CHECK(journal.wait_for(1, 0s).message() == "2 exchanges recorded");
 }
 
-TEST_CASE("a test waits until nothing is under way: neither an answer nor a request that has begun to arrive") {
+TEST_CASE("a test waits until no reply and no started request is under way") {
   Gateway gateway;
   const Journal journal = gateway.journal();
   CHECK(journal.wait_until_idle(0s));
@@ -535,7 +535,7 @@ TEST_CASE("exchanges are found by key") {
   CHECK(gateway.journal().by_key("key_9").empty());
 }
 
-TEST_CASE("a cleared journal counts from zero, and ids go on") {
+TEST_CASE("a cleared journal counts from zero, and ids continue") {
   const Gateway gateway;
   const Journal journal = gateway.journal();
   Http(gateway).chat();
@@ -557,7 +557,7 @@ TEST_CASE("a cleared journal counts from zero, and ids go on") {
   CHECK(has_part(error_of([&] { journal.at(2); }), "exchange 2 was forgotten when the journal was cleared"));
 }
 
-TEST_CASE("an exchange that is not there says why: none has its number, it was evicted, or it was cleared") {
+TEST_CASE("a missing exchange explains whether it never existed, was evicted or was cleared") {
   const Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
   const Journal journal = gateway.journal();
   const auto why = [&](std::uint64_t id) { return error_of([&] { journal.at(id); }); };
@@ -590,7 +590,7 @@ TEST_CASE("an exchange under way when the journal is cleared is still waited for
   CHECK(exchange.outcome(0s) == Outcome::Kind::completed);
 }
 
-TEST_CASE("the line of an unmatched request says what it was, without a gap") {
+TEST_CASE("the line of an unmatched request is complete") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("weather")).reply("Sunny.");
   CHECK(Http(gateway).chat("Hello").status == 422);
@@ -598,7 +598,7 @@ TEST_CASE("the line of an unmatched request says what it was, without a gap") {
   CHECK_MESSAGE(line.find(" 422 unmatched (user: \"Hello\"") != std::string::npos, line);
 }
 
-TEST_CASE("what is not HTTP is recorded too") {
+TEST_CASE("malformed HTTP is recorded too") {
   const Gateway gateway;
   RawConnection connection(gateway);
   connection.send("SMTP HELO sk-not-a-key-of-ours\r\n\r\n");
@@ -609,7 +609,7 @@ TEST_CASE("what is not HTTP is recorded too") {
   CHECK(exchange.summary().find('\n') == std::string::npos);
 }
 
-TEST_CASE("what accessors of a temporary give may be kept") {
+TEST_CASE("results of a temporary journal may be kept") {
   Gateway gateway{Options{}.journal_limits(1, 1 << 20).verify_on_destruction(false)};
   gateway.chat().when(user_says("nothing")).reply("x");
   Http(gateway).with_header("X-Mine", "1").chat("kept");
@@ -638,7 +638,7 @@ TEST_CASE("exchanges and the journal outlive their gateway") {
   CHECK(left.second.outcome(0s) == Outcome::Kind::completed);
 }
 
-TEST_CASE("an exchange as a curl command, run by a shell, sends the same request again") {
+TEST_CASE("the curl command of an exchange repeats the request") {
   if (run("curl --version", "").status != 0) {
     MESSAGE("curl is not installed: left out");
     return;
@@ -706,7 +706,7 @@ TEST_CASE("an exchange as a curl command, run by a shell, sends the same request
   }
 }
 
-TEST_CASE("an exchange as a curl command says no more than curl needs") {
+TEST_CASE("the curl command of an exchange contains only what curl needs") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   RawConnection connection(gateway);
   struct Row {

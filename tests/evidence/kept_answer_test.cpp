@@ -54,14 +54,14 @@ inline void check_head(const SentAnswer& answer, const Response& response) {
   CHECK(head + "\r\n" == response.head);
 }
 
-TEST_CASE("unless it is asked to, the journal keeps no answer") {
+TEST_CASE("by default the journal keeps no replies") {
   Gateway gateway;
   Http(gateway).chat();
   REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK_FALSE(gateway.journal().last().answer());
 }
 
-TEST_CASE("a plain answer is kept as it was sent, with its head") {
+TEST_CASE("a plain reply is kept as sent, including its head") {
   Gateway gateway(keeping());
   gateway.chat().reply(text("Zürich").header("x-a", "1").add_header("x-a", "2"));
   const Response response = Http(gateway).chat();
@@ -83,7 +83,7 @@ TEST_CASE("a plain answer is kept as it was sent, with its head") {
   CHECK(sent(gateway).body() == std::string("\0\xff\r\n", 4));
 }
 
-TEST_CASE("a stream is kept event by event, without HTTP's chunks and gzip") {
+TEST_CASE("a stream is kept event by event, without chunk framing and gzip") {
   Gateway gateway(keeping());
   const Http http(gateway);
   for (const SseDialect& dialect :
@@ -106,7 +106,7 @@ TEST_CASE("a stream is kept event by event, without HTTP's chunks and gzip") {
   CHECK(compressed.headers.find("Content-Encoding") == "gzip");
 }
 
-TEST_CASE("a payload that looks like the frame around it is kept as it is") {
+TEST_CASE("a payload that looks like framing is kept unchanged") {
   Gateway gateway(keeping());
   gateway.chat().reply(chunks({raw_bytes("\r\n"), raw_bytes("2\r\n\r\n\r\n"), raw_bytes("0\r\n\r\n")}));
   const Response response = Http(gateway).stream();
@@ -114,7 +114,7 @@ TEST_CASE("a payload that looks like the frame around it is kept as it is") {
   CHECK(texts(sent(gateway))[1] == "2\r\n\r\n\r\n");
 }
 
-TEST_CASE("each part has the time at which it left, on the gateway's clock") {
+TEST_CASE("each part has the time of its sending, on the gateway's clock") {
   ManualClock clock;
   Gateway gateway(keeping().clock(clock));
   gateway.chat().reply(text("one two").first_token_after(100ms).every(50ms).fault(at_end(), stall(7ms)));
@@ -133,7 +133,7 @@ TEST_CASE("each part has the time at which it left, on the gateway's clock") {
   CHECK(answer.ended_at == Duration(157ms));
 }
 
-TEST_CASE("an answer that a fault broke is kept up to there, with the way it ended") {
+TEST_CASE("a broken reply is kept up to the fault, with how it ended") {
   // verify() would report the guard.
   Gateway gateway(keeping().stall_guard(test_support::short_guard).verify_on_destruction(false));
   const Http http = Http(gateway).allow_incomplete();
@@ -168,7 +168,7 @@ TEST_CASE("an answer that a fault broke is kept up to there, with the way it end
   CHECK(sent(gateway).headers.empty());
 }
 
-TEST_CASE("bytes beside the body are kept beside it") {
+TEST_CASE("bytes outside the body are kept separately") {
   Gateway gateway(keeping());
   const Http http = Http(gateway).allow_incomplete();
   gateway.chat().reply(text("one two").fault(after_tokens(1), garbage("no chunk")));
@@ -190,7 +190,7 @@ TEST_CASE("bytes beside the body are kept beside it") {
   CHECK(answer.interim[1].headers.find("Link") == "</a>; rel=preload");
 }
 
-TEST_CASE("of a client that leaves, what it had been sent is kept") {
+TEST_CASE("of a client that leaves, the bytes sent so far are kept") {
   Gateway gateway(keeping());
   Gate gate;
   gateway.chat().reply(text("one two three").hold(gate, before_token(2)));
@@ -210,7 +210,7 @@ TEST_CASE("of a client that leaves, what it had been sent is kept") {
   CHECK(answer.parts.size() == 2);
 }
 
-TEST_CASE("keys are masked in what is kept") {
+TEST_CASE("keys are masked in kept replies") {
   Gateway gateway(keeping().key("billing", KeyOptions().secret("sk-billing")));
   gateway.chat().reply(text("your key is sk-billing.").header("x-key", "sk-billing"),
                        chunks({raw_bytes("data: sk-bil"), raw_bytes("ling\n\n")}));
@@ -232,7 +232,7 @@ TEST_CASE("keys are masked in what is kept") {
   CHECK(answer.interim[0].headers.find("Link") == "</a?key=sk-***>");
 }
 
-TEST_CASE("of one answer as many bytes are kept as one request may have") {
+TEST_CASE("the kept bytes of a reply are limited like those of a request") {
   Gateway gateway(keeping().max_body(3000));
   gateway.chat().reply(text(std::string(2000, 'x')), text(std::string(4000, 'x')));
   Http(gateway).chat();
@@ -244,7 +244,7 @@ TEST_CASE("of one answer as many bytes are kept as one request may have") {
   CHECK(sent(gateway).ending == Ending::whole);
 }
 
-TEST_CASE("kept answers count against the bytes of the journal") {
+TEST_CASE("kept replies count against the journal's byte limit") {
   Gateway gateway(keeping().journal_limits(1000, 100'000));
   gateway.chat().reply(text(std::string(30'000, 'x')));
   const Http http = Http(gateway).keep_alive();
@@ -259,7 +259,7 @@ TEST_CASE("kept answers count against the bytes of the journal") {
   CHECK(gateway.journal().evicted() == 0);
 }
 
-TEST_CASE("answers are read while others are under way") {
+TEST_CASE("replies can be read while others are under way") {
   Gateway gateway(keeping().journal_limits(20, 1'000'000));
   gateway.chat().reply(text("one two three four five").every(1ms));
   std::vector<std::thread> clients;
@@ -279,7 +279,7 @@ TEST_CASE("answers are read while others are under way") {
   for (const Exchange& exchange : gateway.journal().all()) CHECK(exchange.answer()->parts.size() == 8);
 }
 
-TEST_CASE("an element of a written stream leaves at its time") {
+TEST_CASE("an element of a handwritten stream leaves at its time") {
   ManualClock clock;
   Gateway gateway(keeping().clock(clock));
   const Json hello = {{"choices", {{{"index", 0}, {"delta", {{"content", "Hello."}}}}}}};
@@ -300,7 +300,7 @@ TEST_CASE("an element of a written stream leaves at its time") {
   CHECK_THROWS_AS(raw_bytes("x").at(-1ms), GatewayError);
 }
 
-TEST_CASE("a bundle is a script that a gateway loads") {
+TEST_CASE("a gateway can load a bundle as a script") {
   const Json bundle = Json::parse(R"({
     "bundle": {"about": "prompts of a client", "version": "0.1.0", "seed": 1,
                "exchange": {"id": 3, "request": {"body": {"json": {}}}}, "findings": [{"code": "unknown_field"}]},

@@ -13,7 +13,7 @@ namespace kept_problems_test {
 using namespace mock_gateway;
 using test_support::Http;
 
-TEST_CASE("more problems than are kept are counted") {
+TEST_CASE("problems over the limit are counted") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).reply("x");
   const Http http = Http(gateway).keep_alive();
@@ -24,7 +24,7 @@ TEST_CASE("more problems than are kept are counted") {
   CHECK(verification.message().find("\n\nand 81 more\nnever called: ") != std::string::npos);
 }
 
-TEST_CASE("problems beyond those that are kept are counted for the tests whose key or header they have") {
+TEST_CASE("problems over the limit are counted for the tests with their key or header") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).reply("x");
   const CreatedKey key = gateway.keys().create("other");
@@ -52,7 +52,7 @@ TEST_CASE("problems beyond those that are kept are counted for the tests whose k
   CHECK(told({}) == "201 and 6 more pro");
 }
 
-TEST_CASE("problems of one kind leave room for those of another, and their number says of which kind they are") {
+TEST_CASE("each kind of problem has its own limit and its own count") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).should(temperature_is(0)).reply("x");
   const Http http = Http(gateway).keep_alive();
@@ -66,7 +66,7 @@ TEST_CASE("problems of one kind leave room for those of another, and their numbe
   CHECK(problems[201].text == "and 1 more problem of exchanges, not kept (invalid)");
 }
 
-TEST_CASE("a stub whose only problem was not kept is not as it should be all the same") {
+TEST_CASE("a stub with an unkept problem still counts as failed") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   for (const char* text : {"a", "b", "c"}) gateway.chat().when(user_says(text)).should(temperature_is(0)).reply("x");
   const Http http = Http(gateway).keep_alive();
@@ -79,7 +79,7 @@ TEST_CASE("a stub whose only problem was not kept is not as it should be all the
   CHECK(stubs[2].met);
 }
 
-TEST_CASE("where header fields are too many to be counted, problems that may be of a test are told as such") {
+TEST_CASE("with too many header fields to count, possible problems of a test are reported as such") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).reply("x");
   const Http http = Http(gateway).keep_alive();

@@ -34,7 +34,7 @@ inline bool has_first_token(std::string_view received) {
 
 // --- Early -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that gave up on a plain reply before it came is recorded as having left") {
+TEST_CASE("a client that leaves before its plain reply is recorded as having left") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("too late").first_token_after(3s));
@@ -52,7 +52,7 @@ TEST_CASE("a client that gave up on a plain reply before it came is recorded as 
   CHECK(exchange.departure()->delivered == 0);
 }
 
-TEST_CASE("a client that gave up on a stream before its last token is recorded as having left") {
+TEST_CASE("a client that leaves before the last token of a stream is recorded as having left") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("a b").every(1s));
@@ -68,7 +68,7 @@ TEST_CASE("a client that gave up on a stream before its last token is recorded a
   CHECK(exchange.departure()->tokens == 1);
 }
 
-TEST_CASE("a client that left while a function of the test was thinking is recorded as having left") {
+TEST_CASE("a client that leaves during a function of the test is recorded as having left") {
   Gateway gateway;
   RawConnection client(gateway);
   gateway.chat().reply([&](const ChatRequest&) -> Reply {
@@ -82,7 +82,7 @@ TEST_CASE("a client that left while a function of the test was thinking is recor
   CHECK(exchange.client_closed_its_side());
 }
 
-TEST_CASE("a client that closed its sending side and still reads gets its plain reply, and the record says completed") {
+TEST_CASE("a half-closing client that still reads gets its plain reply, and is recorded as completed") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("still here").first_token_after(3s));
@@ -97,7 +97,7 @@ TEST_CASE("a client that closed its sending side and still reads gets its plain 
   CHECK(exchange.outcome() == Outcome::Kind::completed);
 }
 
-TEST_CASE("a client that closes at [DONE], before the body's end, has got its whole answer") {
+TEST_CASE("a client that closes at [DONE], before the body's end, has its complete reply") {
   Gateway gateway;
   gateway.chat().reply(text("a b").fault(at_end(), stall(50ms)));
   RawConnection client(gateway);
@@ -115,7 +115,7 @@ inline bool has_head_and_five_bytes(std::string_view received) {
   return head != std::string_view::npos && received.size() == head + 4 + 5;
 }
 
-TEST_CASE("a client that gave up inside a plain reply's body is recorded as having left") {
+TEST_CASE("a client that leaves inside a plain reply's body is recorded as having left") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two").fault(after_bytes(5), stall(1s)));
@@ -141,7 +141,7 @@ TEST_CASE("a client that gave up inside a plain reply's body is recorded as havi
   }
 }
 
-TEST_CASE("a client that gave up inside the body of an error need not have read what the error asks for") {
+TEST_CASE("a client that leaves inside an error body need not follow the error's advice") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(Reply(rate_limited(60s)).fault(after_bytes(5), stall(1s)), text("Hello"));
@@ -161,7 +161,7 @@ TEST_CASE("a client that gave up inside the body of an error need not have read 
 // --- Exchanges that are not waited -----------------------------------------------------------------------------------
 // for------------------------------------------------------------------------------------
 
-TEST_CASE("an exchange whose client has gone is not waited for, although its reply still waits") {
+TEST_CASE("a departed client's exchange is not waited for, although its reply still waits") {
   Gateway gateway;
   Gate gate(1min);
   const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -180,14 +180,14 @@ TEST_CASE("an exchange whose client has gone is not waited for, although its rep
     gateway.stop();
     CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
   }
-  SUBCASE("and what its client's system answers to the next bytes ends it") {
+  SUBCASE("and the reset by its client's system ends it") {
     gate.open();
     CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
   }
   CHECK(gateway.journal().wait_until_idle(10s));
 }
 
-TEST_CASE("a client that closed its side is waited for while its reply goes on") {
+TEST_CASE("a half-closing client is waited for while its reply continues") {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(3), close_connection()));
@@ -204,7 +204,7 @@ TEST_CASE("a client that closed its side is waited for while its reply goes on")
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
 }
 
-TEST_CASE("a client that closed its side is waited for again once the wait is over, while it takes what is sent") {
+TEST_CASE("after its wait a half-closing client is waited for again while it accepts bytes") {
   Gateway gateway;
   Gate gate(1min);
   // More than the system buffers for a client that does not read. Raw chunks have no tokens to count, which would take
@@ -228,7 +228,7 @@ TEST_CASE("a client that closed its side is waited for again once the wait is ov
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("a client that leaves where nothing more would be sent ends its exchange at once") {
+TEST_CASE("a client that leaves when nothing else would be sent ends its exchange at once") {
   Gateway gateway;
   gateway.chat().reply(text("a b").fault(at_end(), stall(1h)));
   RawConnection client(gateway);
@@ -238,7 +238,7 @@ TEST_CASE("a client that leaves where nothing more would be sent ends its exchan
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("in the scope of a key, too, an exchange whose client has gone is not waited for") {
+TEST_CASE("a departed client's exchange is not waited for in the scope of a key either") {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply(text("a b").hold(gate, before_token(2)));
@@ -255,7 +255,7 @@ TEST_CASE("in the scope of a key, too, an exchange whose client has gone is not 
 
 // --- Late ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a stream that its client closes long after [DONE] is a finding, as one that it never closes") {
+TEST_CASE("a stream closed long after [DONE] is a finding, like one that is never closed") {
   Gateway gateway;
   gateway.chat().reply(text("a b").sse([] {
     const SseDialect dialect = SseDialect().open_after_done(true);
@@ -270,7 +270,7 @@ TEST_CASE("a stream that its client closes long after [DONE] is a finding, as on
   CHECK(codes(gateway.review()) == "stream_left_open");
 }
 
-TEST_CASE("a half-closed client that reads to the end of its stream has not left it open") {
+TEST_CASE("a half-closed client that reads to the end of its stream did not leave it open") {
   Gateway gateway;
   gateway.chat().reply("a b");
   RawConnection client(gateway);
@@ -282,7 +282,7 @@ TEST_CASE("a half-closed client that reads to the end of its stream has not left
 
 // --- Slow ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that reads slowly, but without a pause, is neither cut off nor accused") {
+TEST_CASE("a slow but steady client is neither cut off nor gets a finding") {
   constexpr auto timeout = 400ms;
   // If the machine paused, the client did too.
   bool paused = true;
@@ -318,7 +318,7 @@ TEST_CASE("a client that reads slowly, but without a pause, is neither cut off n
 
 // --- Requests out of turn --------------------------------------------------------------------------------------------
 
-TEST_CASE("a request sent behind an unfinished stream is a finding") {
+TEST_CASE("a request sent before the end of a stream on its connection is a finding") {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply("second");
@@ -340,7 +340,7 @@ TEST_CASE("a request sent behind an unfinished stream is a finding") {
   CHECK(gateway.review().findings()[0].fails_review);
 }
 
-TEST_CASE("two requests in one packet, the first of which is streamed, are a finding however short the stream") {
+TEST_CASE("two requests in one packet are a finding if the first is streamed, however short") {
   Gateway gateway;
   gateway.chat().reply("a");
   RawConnection client(gateway);
@@ -350,7 +350,7 @@ TEST_CASE("two requests in one packet, the first of which is streamed, are a fin
   CHECK(codes(gateway.review()) == "pipelined_request");
 }
 
-TEST_CASE("a request that follows a stream's end on its connection is clean, however soon") {
+TEST_CASE("a request after the end of a stream on its connection gets no finding, however soon") {
   Gateway gateway;
   gateway.chat().reply("a b");
   const Http http = Http{gateway}.keep_alive();

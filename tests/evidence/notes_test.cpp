@@ -25,7 +25,7 @@ using test_support::RawConnection;
 
 using Notes = std::vector<std::string>;
 
-TEST_CASE("verify() notes what a stream had that another gateway's has not") {
+TEST_CASE("verify() notes unusual features of a stream") {
   struct Row {
     SseDialect dialect;
     std::string note;
@@ -73,7 +73,7 @@ TEST_CASE("verify() notes what a stream had that another gateway's has not") {
   CHECK(gateway.verify().notes().empty());
 }
 
-TEST_CASE("verify() notes of a stream that broke off nothing of its end") {
+TEST_CASE("verify() notes nothing about the end of a broken stream") {
   Gateway gateway;
   gateway.chat().reply(text("one two three")
                            .sse(SseDialect().line_end("\r").done(false).final_blank_line(false))
@@ -83,7 +83,7 @@ TEST_CASE("verify() notes of a stream that broke off nothing of its end") {
   CHECK(gateway.verify().notes() == Notes{"exchange 1 broke off after token 2 as scripted, lines ended with CR"});
 }
 
-TEST_CASE("verify() notes several choices, and several tool calls of one") {
+TEST_CASE("verify() notes several choices, and several tool calls in one choice") {
   Gateway gateway;
   gateway.chat().reply("one");
   gateway.chat().when(user_says("two")).reply(choices("one", "two"));
@@ -102,7 +102,7 @@ TEST_CASE("verify() notes several choices, and several tool calls of one") {
                                           "exchange 5: finish_reason length was sent, 2 choices were sent"});
 }
 
-TEST_CASE("verify() notes which exchanges got a failure, and whose key was refused") {
+TEST_CASE("verify() notes which exchanges got a failure, and which keys were refused") {
   Gateway gateway;
   const CreatedKey removed = gateway.keys().create("billing service");
   const CreatedKey disabled = gateway.keys().create("sk-0123456789abcdefghijklmnop");
@@ -124,9 +124,7 @@ TEST_CASE("verify() notes which exchanges got a failure, and whose key was refus
                        "exchange 7 was refused with 401 unauthorized, with no key of this gateway"});
 }
 
-TEST_CASE(
-    "verify() notes whose limit refused a request and who asked for an unknown model, and leaves the rest to "
-    "problems") {
+TEST_CASE("verify() notes refusals by limits and unknown models; other failures are problems") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey limited = gateway.keys().create("limited");
   gateway.keys().limit_rate(limited.id, 1, 1h);
@@ -145,7 +143,7 @@ TEST_CASE(
   CHECK(notes[2] == "exchange 3 was refused with 404 model_not_found, key \"default key\"");
 }
 
-TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
+TEST_CASE("verify() notes connections with a fault, up to ten of them") {
   Gateway gateway;
   gateway.chat().reply("well");
   gateway.next_connection(close_when_reused());
@@ -163,7 +161,7 @@ TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
   CHECK(gateway.verify().notes().back() == "and 3 more connections struck as scripted");
 }
 
-TEST_CASE("verify() says under a hang what the exchanges wait for, and how many others are under way") {
+TEST_CASE("during a hang verify() reports what exchanges wait for, and how many others are under way") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b c").fault(after_tokens(2), stall()));
@@ -200,7 +198,7 @@ TEST_CASE("verify() says under a hang what the exchanges wait for, and how many 
   gateway.stop();
 }
 
-TEST_CASE("verify() does not speak of what the catalogue mounts, but of what the test does") {
+TEST_CASE("verify() notes what the test does, not what the catalogue mounts") {
   for (const char* name : {"closed-in-stream", "server-error-then-answer", "crlf-line-ends"}) {
     CAPTURE(name);
     const Scenario scenario = mock_gateway::scenario(name);
@@ -218,7 +216,7 @@ TEST_CASE("verify() does not speak of what the catalogue mounts, but of what the
   }
 }
 
-TEST_CASE("verify() speaks of none of the catalogue's stubs, whichever scenario it is") {
+TEST_CASE("verify() ignores the stubs of every scenario of the catalogue") {
   for (const Scenario& scenario : catalogue()) {
     CAPTURE(scenario.name());
     Gateway gateway{scenario.options()};
@@ -227,7 +225,7 @@ TEST_CASE("verify() speaks of none of the catalogue's stubs, whichever scenario 
   }
 }
 
-TEST_CASE("a reply function that asks verify() and review() is answered at once, its own request being under way") {
+TEST_CASE("verify() and review() in a reply function return at once, with its own request under way") {
   Gateway gateway;
   std::size_t open = 0;
   Duration took{};
@@ -257,7 +255,7 @@ inline std::string told_of_failed_test() {
   return told;
 }
 
-TEST_CASE("a failed test is told of chaos that struck its requests, and not of that in earlier tests") {
+TEST_CASE("a failed test reports chaos in its own requests, not in earlier tests") {
   Gateway gateway{Options{}.seed(7)};
   gateway.chat().reply("well");
   gateway.chaos(Chaos(server_error()).first(1));
@@ -277,8 +275,7 @@ TEST_CASE("a failed test is told of chaos that struck its requests, and not of t
   CHECK(has_part(gateway.verify().message(), "no rules any more, 1 of 2 requests struck"));
 }
 
-TEST_CASE(
-    "how many more exchanges there are to note is told of each failed test, as many as there were before or not") {
+TEST_CASE("each failed test reports how many further exchanges have notes, whatever came before") {
   Gateway gateway;
   gateway.chat().reply(text("one").finish_reason("length"));
   for (int test = 0; test < 3; ++test) {
@@ -294,7 +291,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a failed test is told of the connections that were struck in it, however many were before") {
+TEST_CASE("a failed test reports its own connection faults, however many there were before") {
   Gateway gateway;
   const auto strike = [&](std::size_t count) {
     const std::size_t before = gateway.journal().connection_hits().size();
@@ -313,7 +310,7 @@ TEST_CASE("a failed test is told of the connections that were struck in it, howe
   CHECK(told_of_failed_test().empty());
 }
 
-TEST_CASE("what an exchange waits for is told once, however long it waits, and then what became of it") {
+TEST_CASE("the cause of a wait is noted once, however long it lasts, and then its result") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b c").fault(after_tokens(2), stall(gate)));
@@ -335,7 +332,7 @@ TEST_CASE("what an exchange waits for is told once, however long it waits, and t
   CHECK(gateway.verify().notes() == Notes{"exchange 1 stalled after token 2 as scripted"});
 }
 
-TEST_CASE("a failed test is told of findings that fail no review, each once, and not of those of earlier tests") {
+TEST_CASE("a failed test reports each finding that fails no review once, and none of earlier tests") {
   ManualClock clock;
   Options options = Options{}.clock(clock).verify_on_destruction(false);
   const std::string finding =
@@ -390,7 +387,7 @@ TEST_CASE("a failed test is told of findings that fail no review, each once, and
   detail::pass_over_notes();
 }
 
-TEST_CASE("after a reset a gateway's notes are those of another one") {
+TEST_CASE("after a reset a gateway's notes start again") {
   Gateway gateway{Options{}.seed(7)};
   const auto ask = [&] {
     gateway.chat().reply("well");

@@ -28,7 +28,7 @@ using test_support::Response;
 
 detail::GatewayState& state_of(Gateway& gateway) { return *detail::Access::serving(gateway); }
 
-TEST_CASE("each look at the journal has what came since the last, once") {
+TEST_CASE("each read of the journal returns what is new, once") {
   Gateway gateway;
   JournalState& journal = *state_of(gateway).journal;
   CHECK(journal.news(0).added.empty());
@@ -56,7 +56,7 @@ TEST_CASE("each look at the journal has what came since the last, once") {
   for (const auto& [id, times] : seen) CHECK(times == 1);
 }
 
-TEST_CASE("a look after much was evicted has what is kept") {
+TEST_CASE("a read after many evictions returns the kept exchanges") {
   Gateway gateway{Options{}.journal_limits(5, std::size_t{1} << 20)};
   const Http http(gateway);
   for (int i = 0; i < 12; ++i) http.chat();
@@ -68,7 +68,7 @@ TEST_CASE("a look after much was evicted has what is kept") {
   CHECK(news.oldest == 8);
 }
 
-TEST_CASE("what a test leaves behind is forgotten, and nothing else") {
+TEST_CASE("only what a test leaves behind is forgotten") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("known")).reply("yes");
   const CreatedKey mine = gateway.keys().create("mine");
@@ -97,7 +97,7 @@ TEST_CASE("what a test leaves behind is forgotten, and nothing else") {
   CHECK_THROWS_AS(gateway.journal().at(5), GatewayError);
 }
 
-TEST_CASE("problems that were too many to be kept are forgotten with their test, and so is their number") {
+TEST_CASE("problems over the limit and their count are forgotten with their test") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("known")).reply("yes");
   const CreatedKey mine = gateway.keys().create("mine");
@@ -120,7 +120,7 @@ TEST_CASE("problems that were too many to be kept are forgotten with their test,
   CHECK(next[0].exchanges.size() == 1);
 }
 
-TEST_CASE("an exchange that is under way is forgotten with its test once it has ended") {
+TEST_CASE("a running exchange of a forgotten test is forgotten at its end") {
   Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(text("one two").hold(gate, before_token(2)).fault(after_tokens(9), stall()));
@@ -137,7 +137,7 @@ TEST_CASE("an exchange that is under way is forgotten with its test once it has 
   CHECK(gateway.journal().all().size() == 1);
 }
 
-TEST_CASE("events have the time at which they left and the bytes that they took") {
+TEST_CASE("events have the time of their sending and their size") {
   Gateway gateway{Options{}.clock(InstantClock{}).keep_answers(true)};
   gateway.chat().reply(text("one two three").first_token_after(100ms).every(50ms));
   const Response response = Http(gateway).stream();
@@ -161,7 +161,7 @@ TEST_CASE("events have the time at which they left and the bytes that they took"
   CHECK(bytes == response.raw.size() - response.head.size() - std::string("0\r\n\r\n").size());
 }
 
-TEST_CASE("of many events the first can be had, with their times") {
+TEST_CASE("of many events the first are available, with their times") {
   Gateway gateway{Options{}.keep_answers(true)};
   gateway.chat().reply(text("abcdef").chunked(by_characters(1)));
   CHECK(Http(gateway).stream().done());
@@ -171,7 +171,7 @@ TEST_CASE("of many events the first can be had, with their times") {
   CHECK(log.events(1000).size() == gateway.journal().last().events_sent());
 }
 
-TEST_CASE("a manual clock tells what fired, in order") {
+TEST_CASE("a manual clock reports what fired, in order") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("one two three").first_token_after(1s).every(1s));
@@ -194,7 +194,7 @@ TEST_CASE("a manual clock tells what fired, in order") {
   CHECK(detail::pending_waits(handle).empty());
 }
 
-TEST_CASE("a gate tells who came, who waits and whether it is open") {
+TEST_CASE("a gate reports arrivals, waiting exchanges and whether it is open") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("one two").hold(gate, before_token(2)));
@@ -209,7 +209,7 @@ TEST_CASE("a gate tells who came, who waits and whether it is open") {
   CHECK(detail::counts(gate).open);
 }
 
-TEST_CASE("a gate that is reset lets go whom it held, and neither that nor what was before counts") {
+TEST_CASE("resetting a gate releases its exchanges and clears its counts") {
   struct CountedWake final : detail::Wake {
     void wake() noexcept override { ++count; }
     int count = 0;

@@ -102,7 +102,7 @@ inline Shell run(const std::string& command, const std::string& key) {
   return result;
 }
 
-TEST_CASE("a log line shows no control character that a client put into its target") {
+TEST_CASE("a log line escapes control characters in a request's target") {
   const Gateway gateway;
   for (const auto& [name, bytes] : disruptive()) {
     const std::string& shown = name;  // a structured binding cannot be captured
@@ -119,7 +119,7 @@ TEST_CASE("a log line shows no control character that a client put into its targ
   }
 }
 
-TEST_CASE("a log line shows what it does not print as it is") {
+TEST_CASE("a log line shows unprintable characters as escapes") {
   const Gateway gateway;
   Http(gateway).get("/v1/a\xc2\x9bz\x9by\xe2\x80\xaex");
   const Exchange exchange = gateway.journal().last();
@@ -127,7 +127,7 @@ TEST_CASE("a log line shows what it does not print as it is") {
   CHECK(has_part(exchange.summary(), " /v1/a\\u009bz\xef\xbf\xbdy\\u202ex 404 "));
 }
 
-TEST_CASE("a log line says why a request was refused, without its key") {
+TEST_CASE("a log line has the reason of a refusal without the key") {
   const Gateway gateway;
   const auto refused = [&](const Json& fields) {
     Http(gateway).chat(fields);
@@ -149,7 +149,7 @@ TEST_CASE("a log line says why a request was refused, without its key") {
   CHECK(has_part(refused({{"model", "fast"}}), "model_not_found: the model \"fast\" does not exist"));
 }
 
-TEST_CASE("reports show no control character of a prompt, a name or an exception") {
+TEST_CASE("reports escape control characters in prompts, names and exceptions") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   // JSON contains only valid UTF-8.
   std::string text;
@@ -176,7 +176,7 @@ TEST_CASE("reports show no control character of a prompt, a name or an exception
   CHECK(raw_in(printed(gateway.review())) == "");
 }
 
-TEST_CASE("a curl command shows no control character, and sends each byte of them") {
+TEST_CASE("a curl command escapes control characters, and sends every byte") {
   if (run("curl --version", "").status != 0) {
     MESSAGE("curl is not installed: left out");
     return;
@@ -218,7 +218,7 @@ TEST_CASE("a curl command shows no control character, and sends each byte of the
   }
 }
 
-TEST_CASE("a log hears of the connections that a fault struck") {
+TEST_CASE("a log function is called for connections with a fault") {
   std::mutex mutex;
   std::vector<std::string> log;
   const auto lines = [&] {

@@ -28,7 +28,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 const char* const advice = ". No stub was asked. Send what the documentation asks for.";
 
-TEST_CASE("a request that the gateway refused with 400 is a finding that names place, expected and actual") {
+TEST_CASE("a request refused with 400 is a finding with place, expected and actual value") {
   Gateway gateway;
   gateway.chat().reply("Hello.");
   CHECK(Http{gateway}.chat({{"temperature", "hot"}}).status == 400);
@@ -43,7 +43,7 @@ TEST_CASE("a request that the gateway refused with 400 is a finding that names p
   CHECK(review.without("request_refused"));
 }
 
-TEST_CASE("a schema that the default reply does not understand is no mistake against the documentation") {
+TEST_CASE("a schema that the default reply does not support is no mistake of the client") {
   Gateway gateway;
   const Json format = {{"type", "json_schema"}, {"json_schema", {{"name", "x"}, {"schema", {{"if", true}}}}}};
   CHECK(Http{gateway}.chat({{"response_format", format}}).error_code() == "unsupported_schema");
@@ -53,7 +53,7 @@ TEST_CASE("a schema that the default reply does not understand is no mistake aga
   CHECK_FALSE(contains(message, "documentation"));
 }
 
-TEST_CASE("a body too large, one that is not JSON, and bytes that are not HTTP are refused requests, too") {
+TEST_CASE("a body that is too large or no JSON, and malformed HTTP are refused requests too") {
   Gateway gateway{Options{}.max_body(1024)};
   const Http http{gateway};
   CHECK(http.chat(Json(std::string(2000, 'a'))).status == 413);
@@ -73,7 +73,7 @@ TEST_CASE("a body too large, one that is not JSON, and bytes that are not HTTP a
   CHECK(contains(review.findings()[3].message, "400 malformed_request: malformed HTTP request: "));
 }
 
-TEST_CASE("keys, limits, unknown models, and what a test scripted are no refused requests") {
+TEST_CASE("keys, limits, unknown models and scripted failures are not refused requests") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http{gateway};
   const auto key = gateway.keys().create("limited");
@@ -111,7 +111,7 @@ std::string served_besides(const std::string& more) {
          "; Gateway::on or \"operations\" of a script mount others";
 }
 
-TEST_CASE("a path that is not served is a refused request, and the path that is near is named, else what is served") {
+TEST_CASE("an unknown path is a refused request, with a similar path or the served operations") {
   const std::string served = served_besides(", POST /v1/images/edits");
   struct Row {
     std::string path;
@@ -156,13 +156,13 @@ TEST_CASE("a path that is not served is a refused request, and the path that is 
   }
 }
 
-TEST_CASE("a path that nothing can be near to is refused without a search") {
+TEST_CASE("a path without similar ones is refused without a search") {
   Gateway gateway;
   const std::string path = "/v1" + std::string(7000, '/') + "chat/completions";
   CHECK(Http{gateway}.post(path, chat_body()).error_message() == "no operation at " + path + served_besides(""));
 }
 
-TEST_CASE("a method that an operation does not have is a refused request") {
+TEST_CASE("a wrong method is a refused request") {
   Gateway gateway;
   CHECK(Http{gateway}.get(chat_path).status == 405);
   CHECK(gateway.review().message() ==
@@ -170,7 +170,7 @@ TEST_CASE("a method that an operation does not have is a refused request") {
         "/v1/chat/completions; allowed: POST. No stub was asked. Send a method that the operation has.");
 }
 
-TEST_CASE("an expectation that is not met because the path was wrong says so") {
+TEST_CASE("an unmet expectation mentions requests with a wrong path") {
   Gateway gateway;
   const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
   Http{gateway}.get("/v1/v1/models");
@@ -181,7 +181,7 @@ TEST_CASE("an expectation that is not met because the path was wrong says so") {
             "/v1/v1/chat/completions; /v1/chat/completions is near: the base address ends with /v1 already");
 }
 
-TEST_CASE("a finding of a refused request shows no key, and nothing that disturbs a terminal") {
+TEST_CASE("a finding of a refused request shows no key and no terminal control characters") {
   Gateway gateway;
   const Http http{gateway};
   http.chat({{"temperature", gateway.api_key()}});
@@ -197,7 +197,7 @@ TEST_CASE("a finding of a refused request shows no key, and nothing that disturb
   for (const char c : message) CHECK((c == '\n' || static_cast<unsigned char>(c) >= 0x20));
 }
 
-TEST_CASE("an expectation that is not met because requests were refused says so") {
+TEST_CASE("an unmet expectation mentions refused requests") {
   Gateway gateway;
   const Http http{gateway};
   http.chat({{"temperature", "early"}});  // before the stub was mounted
@@ -220,7 +220,7 @@ TEST_CASE("an expectation that is not met because requests were refused says so"
   CHECK(gateway.verify());
 }
 
-TEST_CASE("three refused requests are told of an expectation that is not met, and of more how many more there were") {
+TEST_CASE("an unmet expectation lists three refused requests and counts the others") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http{gateway};
   gateway.chat().expect(1).reply("Hello.");
@@ -238,7 +238,7 @@ TEST_CASE("three refused requests are told of an expectation that is not met, an
 
 // --- Mistakes of a client are never mistakes of the test -------------------------------------------------------------
 
-TEST_CASE("invalid JSON is 400 whatever it says, and the answer quotes none of it") {
+TEST_CASE("invalid JSON of any kind is a 400 that does not quote it") {
   Gateway gateway;
   const Http http{gateway};
   gateway.chat().reply("Hello.");

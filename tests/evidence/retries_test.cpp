@@ -60,7 +60,7 @@ struct Wire {
 
 // --- The order of requests -------------------------------------------------------------------------------------------
 
-TEST_CASE("a retry on a connection that was open before the refusal is one") {
+TEST_CASE("a retry on an older connection is recognized") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(rate_limited(60s), "Hello.");
   const Http http{gateway};
@@ -159,7 +159,7 @@ const std::vector<Pair>& pairs() {
   return all;
 }
 
-TEST_CASE("a lone request that comes back before Retry-After is found, whatever its header fields number") {
+TEST_CASE("a single request before Retry-After is over is a finding, whatever numbers its headers have") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.what);
     CHECK(codes(Wire().asked_again(rate_limited(60s), pair.first, 59s, pair.second)) == pair.early);
@@ -169,7 +169,7 @@ TEST_CASE("a lone request that comes back before Retry-After is found, whatever 
   }
 }
 
-TEST_CASE("a lone request that comes back within a second of a final error is found; later, only what is a retry") {
+TEST_CASE("within a second of a final error every single repetition is a finding; later, only a retry") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.what);
     CHECK(codes(Wire().asked_again(unauthorized(), pair.first, 900ms, pair.second)) == pair.final);
@@ -177,7 +177,7 @@ TEST_CASE("a lone request that comes back within a second of a final error is fo
   }
 }
 
-TEST_CASE("an error that may pass, and asks for no time, forbids nobody to ask again") {
+TEST_CASE("after a temporary error without a time, a repetition is allowed") {
   for (const Pair& pair : pairs()) {
     if (std::string(pair.early).find("key_changed") != std::string::npos) continue;
     CAPTURE(pair.what);
@@ -186,7 +186,7 @@ TEST_CASE("an error that may pass, and asks for no time, forbids nobody to ask a
   }
 }
 
-TEST_CASE("a new call that comes too early is told when it came, and makes no review false") {
+TEST_CASE("a new call that comes too early is reported with its time, and fails no review") {
   const Fields first_try = {{count, "0"}};
   const Review limited = Wire().asked_again(rate_limited(3600s), first_try, 7ms, first_try);
   CHECK(limited);
@@ -211,7 +211,7 @@ TEST_CASE("a new call that comes too early is told when it came, and makes no re
         "purpose is right.");
 }
 
-TEST_CASE("a new call before the date in Retry-After is one that came too early, too") {
+TEST_CASE("a new call before the date in Retry-After also comes too early") {
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   ManualClock clock{TimePoint{start}};
   Gateway gateway{Options{}.clock(clock)};
@@ -226,7 +226,7 @@ TEST_CASE("a new call before the date in Retry-After is one that came too early,
                               "Retry-After, as a new call (x-stainless-retry-count: 0).") == 0);
 }
 
-TEST_CASE("a review with a finding that fails it and one that does not is false, and prints both") {
+TEST_CASE("a review with a failing and a tolerated finding fails, and prints both") {
   Wire wire;
   const Http http = wire.http.with_header(count, "0");
   wire.gateway.chat().reply(rate_limited(60s));
@@ -239,7 +239,7 @@ TEST_CASE("a review with a finding that fails it and one that does not is false,
   CHECK_FALSE(review.without("asked_again_early"));
 }
 
-TEST_CASE("a wrapper that comes back again and again is found each time, and no more once it was answered") {
+TEST_CASE("a wrapper that retries repeatedly is found each time, until it gets a reply") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s), rate_limited(60s), text("Hello"));
   const Http http = wire.http.with_header(count, "0");
@@ -253,7 +253,7 @@ TEST_CASE("a wrapper that comes back again and again is found each time, and no 
   CHECK(review.findings()[1].exchanges == std::vector<std::uint64_t>{2, 3});
 }
 
-TEST_CASE("a wrapper around a client that retries by itself is found after the client's last try") {
+TEST_CASE("a wrapper around a retrying client is found after the client's last attempt") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(2s), rate_limited(60s), text("Hello"));
   wire.http.with_header(count, "0").chat();
@@ -266,7 +266,7 @@ TEST_CASE("a wrapper around a client that retries by itself is found after the c
   CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{2, 3});
 }
 
-TEST_CASE("a call beside one that still waits for its time came early for nobody") {
+TEST_CASE("a call in parallel to one that still waits is not too early") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(2s), text("Hello"));
   wire.http.with_header(count, "0").chat();
@@ -277,7 +277,7 @@ TEST_CASE("a call beside one that still waits for its time came early for nobody
   CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
 }
 
-TEST_CASE("a change by the test between two requests makes two questions of them, whatever they number") {
+TEST_CASE("after a change by the test a repeated request is a new one, whatever its number") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.what);
     Wire wire;
@@ -289,7 +289,7 @@ TEST_CASE("a change by the test between two requests makes two questions of them
   }
 }
 
-TEST_CASE("whatever the test changes for a key between two of its requests, the second is no retry") {
+TEST_CASE("any change by the test for a key between two requests makes the second no retry") {
   enum class Whose { nobody, second, all };
   struct Change {
     const char* what;
@@ -355,7 +355,7 @@ TEST_CASE("whatever the test changes for a key between two of its requests, the 
   }
 }
 
-TEST_CASE("a stub that is removed is a change for those whom it could answer") {
+TEST_CASE("removing a stub is a change for the requests that it could answer") {
   for (const bool of_key : {true, false}) {
     Wire wire;
     const Http other = wire.http.with_key(wire.gateway.keys().create("second").secret);
@@ -373,7 +373,7 @@ TEST_CASE("a stub that is removed is a change for those whom it could answer") {
   }
 }
 
-TEST_CASE("calls that were under way together came early for nobody, those of their burst included") {
+TEST_CASE("parallel calls are not too early, including others of their burst") {
   Wire wire;
   const Http http = wire.http.with_header(count, "0");
   wire.gateway.chat().reply(rate_limited(60s));
@@ -395,7 +395,7 @@ TEST_CASE("calls that were under way together came early for nobody, those of th
   CHECK(codes(wire.gateway.review()) == "asked_again_early");
 }
 
-TEST_CASE("a call beside a stream of the same question is not alone") {
+TEST_CASE("a call in parallel to a stream of the same question is not a single call") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   wire.gateway.chat().times(1).reply(text("a b").every(1h));
@@ -409,7 +409,7 @@ TEST_CASE("a call beside a stream of the same question is not alone") {
   CHECK(codes(wire.gateway.review()) == "");
 }
 
-TEST_CASE("calls in parallel that come back in time, each with its number and key, are clean") {
+TEST_CASE("parallel calls that return in time, each with its number and key, get no finding") {
   Wire wire;
   wire.gateway.fail_next(rate_limited(60s), 3);
   const auto ask = [&](int call, const char* number) {
@@ -421,7 +421,7 @@ TEST_CASE("calls in parallel that come back in time, each with its number and ke
   CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
 }
 
-TEST_CASE("a test that expects the 429 and then asks again stays green, as its client is right") {
+TEST_CASE("a test that expects the 429 and then repeats the request passes") {
   Gateway gateway;
   gateway.chat().expect(2).reply(rate_limited(3600s), text("Hello"));
   const Http http = Http{gateway}.with_header(count, "0");
@@ -433,7 +433,7 @@ TEST_CASE("a test that expects the 429 and then asks again stays green, as its c
 
 // --- Keys of calls ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("a retry with a new Idempotency-Key is a warning of its own, after an answer or without one") {
+TEST_CASE("a retry with a new Idempotency-Key is a separate warning, with or without a reply before") {
   const std::string message =
       "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: 1) with another Idempotency-Key "
       "than the try before it, so that a server cannot know it for the same call. Keep the key for all tries of a "
@@ -454,7 +454,7 @@ TEST_CASE("a retry with a new Idempotency-Key is a warning of its own, after an 
   }
 }
 
-TEST_CASE("a retry that has a key where the try before it had none is told as that") {
+TEST_CASE("a retry with an Idempotency-Key after an attempt without one is reported as such") {
   for (const char* const number : {"1", "2"}) {
     CAPTURE(number);
     CHECK(Wire().asked_again(server_error(), {{count, "0"}}, 0s, {{count, number}, {key, "b"}}).message() ==
@@ -464,7 +464,7 @@ TEST_CASE("a retry that has a key where the try before it had none is told as th
   }
 }
 
-TEST_CASE("a try after one that succeeded, or after a change by the test, has a key of its own") {
+TEST_CASE("an attempt after a success, or after a change by the test, has its own key") {
   Wire wire;
   wire.gateway.chat().reply(text("Hello"), server_error(), text("Hello"));
   const auto ask = [&](const char* number, const char* name) {
@@ -479,7 +479,7 @@ TEST_CASE("a try after one that succeeded, or after a change by the test, has a 
 
 // --- Differences between two requests --------------------------------------------------------------------------------
 
-TEST_CASE("no header field makes another request of a retry") {
+TEST_CASE("header fields do not make a retry a different request") {
   for (const char* const name :
        {"X-Attempt", "X-Retry-Attempt", "X-Amzn-Trace-Id", "X-Timestamp", "X-Signature", "X-Test", "User-Agent",
         "Accept", "Date", "traceparent", "X-Request-Id", "sentry-trace", "Cookie"}) {
@@ -489,7 +489,7 @@ TEST_CASE("no header field makes another request of a retry") {
   }
 }
 
-TEST_CASE("another key, method, target or body is another request") {
+TEST_CASE("another key, method, target or body makes a different request") {
   Wire wire;
   const CreatedKey other = wire.gateway.keys().create("other");
   wire.gateway.fail_always(unauthorized());
@@ -505,7 +505,7 @@ TEST_CASE("another key, method, target or body is another request") {
   CHECK(wire.gateway.review().message() == "clean: 9 exchanges judged");
 }
 
-TEST_CASE("whom a request is for makes no other request, wherever it stands; any other difference does") {
+TEST_CASE("the user of a request makes no difference anywhere; every other field does") {
   const std::string head = R"("model":"mock-model","messages":[{"role":"user","content":"Hi"}])";
   const std::string plain = "{" + head + "}";
   const std::vector<std::string> equal = {
@@ -540,7 +540,7 @@ TEST_CASE("whom a request is for makes no other request, wherever it stands; any
   }
 }
 
-TEST_CASE("bodies that are no JSON object compare byte by byte, and those of any depth in time") {
+TEST_CASE("bodies that are no JSON objects are compared byte by byte, and deep ones fast") {
   const auto found = [](const std::string& first, const std::string& second) {
     return codes(Wire().posted(first, second)).find("retry_after_ignored") != std::string::npos;
   };

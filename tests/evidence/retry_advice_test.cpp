@@ -48,7 +48,7 @@ std::chrono::system_clock::time_point read_date(const std::string& date) {
 
 // --- A date ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that ignores a date is told, on the real clock") {
+TEST_CASE("a client that ignores a date is reported on the real clock") {
   Gateway gateway;
   gateway.chat().reply(rate_limited().retry_after_date(30s), "Hello.");
   const std::string message = reviewed(gateway, [](const Response&) {});
@@ -59,7 +59,7 @@ TEST_CASE("a client that ignores a date is told, on the real clock") {
   CHECK(message.find("the machine's") == std::string::npos);
 }
 
-TEST_CASE("a client that waits until its machine's clock shows the date is clean") {
+TEST_CASE("a client that waits until its machine's clock reaches the date gets no finding") {
   for (int i = 0; i < 2; ++i) {
     Gateway gateway;
     gateway.chat().reply(rate_limited().retry_after_date(0s), "Hello.");
@@ -68,7 +68,7 @@ TEST_CASE("a client that waits until its machine's clock shows the date is clean
   }
 }
 
-TEST_CASE("a date is never nearer than was asked for") {
+TEST_CASE("a date is never earlier than requested") {
   for (const Duration fraction : {Duration{0}, Duration{1ns}, Duration{500ms}, Duration{999999999ns}}) {
     CAPTURE(fraction.count());
     Gateway gateway{Options{}.clock(ManualClock{ManualClock::default_start + fraction})};
@@ -78,7 +78,7 @@ TEST_CASE("a date is never nearer than was asked for") {
   }
 }
 
-TEST_CASE("a client that takes a date for a time after the answer's own Date, and sleeps that long, is clean") {
+TEST_CASE("a client that waits for the difference of the date and the Date header gets no finding") {
   // Far ahead of the machine's clock, and stopped.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   Gateway gateway{Options{}.clock(ManualClock{TimePoint{start}})};
@@ -89,7 +89,7 @@ TEST_CASE("a client that takes a date for a time after the answer's own Date, an
         }) == "clean: 2 exchanges judged");
 }
 
-TEST_CASE("the catalogue's scenario of a date fails a client that does not wait") {
+TEST_CASE("the catalogue's scenario with a date fails a client that does not wait") {
   const Scenario dated = scenario("retry-after-date");
   // If the machine paused, the client may have retried after the date.
   bool came_before = false;
@@ -111,7 +111,7 @@ TEST_CASE("the catalogue's scenario of a date fails a client that does not wait"
 
 // --- A duration ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the time that a client has waited is told by the clock by which it was judged") {
+TEST_CASE("the reported wait uses the clock that the client was judged by") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(rate_limited(60s), "Hello.");
@@ -122,7 +122,7 @@ TEST_CASE("the time that a client has waited is told by the clock by which it wa
   CHECK(message.find("returned after 0 s") == std::string::npos);
 }
 
-TEST_CASE("time that a client waits for an answer is no time that it waits after it") {
+TEST_CASE("waiting for a response does not count as waiting after it") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(Reply(rate_limited(2s)).first_token_after(1s), "Hello.");
@@ -137,7 +137,7 @@ TEST_CASE("time that a client waits for an answer is no time that it waits after
   CHECK(gateway.review().message().find("retry_after_ignored (exchange 2 after 1)") == 0);
 }
 
-TEST_CASE("a negative duration is refused with what sends one") {
+TEST_CASE("a negative duration is refused with a hint how to send one") {
   const std::string one = "; header(\"Retry-After\", \"-1\") sends a negative one";
   CHECK(refusal_of([] { (void)rate_limited(-2s); }) ==
         "mock_gateway: retry_after takes a duration of 0 or more, not -2 s" + one);
@@ -156,7 +156,7 @@ TEST_CASE("a negative duration is refused with what sends one") {
 
 // --- Two fields of a name --------------------------------------------------------------------------------------------
 
-TEST_CASE("a header that is set takes the place of every one of its name, and one that is added stands beside it") {
+TEST_CASE("a set header replaces all of its name, an added one is additional") {
   Gateway gateway;
   const Http http{gateway};
   using Values = std::vector<std::string>;
@@ -195,7 +195,7 @@ TEST_CASE("a header that is set takes the place of every one of its name, and on
   CHECK_THROWS_AS(static_cast<void>(HttpReply(Json(1)).add_header("x-a", "1\n")), GatewayError);
 }
 
-TEST_CASE("of fields that differ a client may read any, so nobody is blamed for it") {
+TEST_CASE("of contradicting fields a client may obey any") {
   const auto judged = [](const Failure& failure) {
     Gateway gateway{Options{}.clock(ManualClock())};
     gateway.chat().reply(failure, "Hello.");

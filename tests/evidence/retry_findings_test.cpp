@@ -67,7 +67,7 @@ std::vector<Asked> bodies_with_a_time() {
           {says("Try again in 2 hours and a bit"), 2h}};
 }
 
-TEST_CASE("a client that comes before the time that the body of a 429 names is told") {
+TEST_CASE("a client that returns before the time in the body of a 429 is reported") {
   for (const Asked& asked : bodies_with_a_time()) {
     CAPTURE(*asked.failure.raw_body());
     CHECK(codes(asked_again(asked.failure, asked.time - 5s)) == "retry_delay_in_body_ignored");
@@ -82,7 +82,7 @@ TEST_CASE("a client that comes before the time that the body of a 429 names is t
   CHECK(review.findings()[0].fails_review);
 }
 
-TEST_CASE("what is no time, or stands where none counts, asks for none") {
+TEST_CASE("other texts, and times in other places, request no wait") {
   for (const char* const message :
        {"Try again later.", "Try again in a while", "Try again in 5 months", "try again in s", "try again in 0s",
         "try again in 99999999999999999h", "try again in 1..5s", ""}) {
@@ -92,7 +92,7 @@ TEST_CASE("what is no time, or stands where none counts, asks for none") {
   CHECK(codes(asked_again(limited(R"({"retryDelay":"soon"})"), 0s)) == "");
   CHECK(codes(asked_again(limited(R"({"retryDelay":{"seconds":30}})"), 0s)) == "");
   CHECK(codes(asked_again(failure(503, "busy", "try again in 30s"), 0s)) == "");
-  // A time in a header takes precedence, whatever its value.
+  // A time in a header takes precedence, with any value.
   const Failure both = says("try again in 30s");
   CHECK(codes(asked_again(both.retry_after(10s), 5s)) == "retry_after_ignored");
   CHECK(codes(asked_again(both.retry_after(10s), 10s)) == "");
@@ -100,7 +100,7 @@ TEST_CASE("what is no time, or stands where none counts, asks for none") {
   CHECK(codes(asked_again(both.retry_after("soon"), 0s)) == "");
 }
 
-TEST_CASE("a new call that comes before the time in a body asks early, and may be meant") {
+TEST_CASE("a new call before the time in a body is early, and may be intended") {
   const Review review =
       asked_again(says("try again in 30s"), 5s, [](const Http& http) { return http.with_header(count, "0"); });
   CHECK(review);
@@ -112,7 +112,7 @@ TEST_CASE("a new call that comes before the time in a body asks early, and may b
 
 // --- A daily quota ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that asks again for the quota of a day is told") {
+TEST_CASE("a client that repeats a request after its daily quota is used up is reported") {
   for (const char* const body :
        {R"({"error":{"details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProject"}]}]}})",
         R"({"error":{"message":"Rate limit reached on requests per day (RPD): Limit 200"}})",
@@ -132,7 +132,7 @@ TEST_CASE("a client that asks again for the quota of a day is told") {
       "of a day. Report the error to the caller: waiting a moment gives nothing back.");
 }
 
-TEST_CASE("a gateway's own limit of tokens per day is such a quota for what is larger than it") {
+TEST_CASE("a gateway's own token limit per day is such a quota for larger requests") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).limit_tokens(10, 24h).verify_on_destruction(false)};
   const Http http(gateway);
@@ -164,7 +164,7 @@ struct Slow {
   std::size_t asked = 0;
 };
 
-TEST_CASE("a numbered retry while the first try runs is told, and so is one after it was given up") {
+TEST_CASE("a numbered retry during the first attempt is reported, and so is one after its abandonment") {
   for (const bool leaves : {false, true}) {
     CAPTURE(leaves);
     Slow slow;
@@ -188,7 +188,7 @@ TEST_CASE("a numbered retry while the first try runs is told, and so is one afte
   }
 }
 
-TEST_CASE("a client without numbers is told when it had closed the first request before it was answered") {
+TEST_CASE("a client without numbers is reported if it closed the first request before its reply") {
   Slow slow;
   slow.ask(slow.http).close();
   slow.wait_until_it_knows();
@@ -199,7 +199,7 @@ TEST_CASE("a client without numbers is told when it had closed the first request
   CHECK(review.findings()[0].message.find("sent the request again, after it gave the first one up, without") == 0);
 }
 
-TEST_CASE("a stall that a client gives up, and asks again, is its own timeout") {
+TEST_CASE("a stall that a client abandons and retries is its own timeout") {
   const Scenario stalled = scenario("stalled-before-headers");
   Gateway gateway{stalled.options()};
   stalled.mount(gateway);
@@ -214,7 +214,7 @@ TEST_CASE("a stall that a client gives up, and asks again, is its own timeout") 
   CHECK(codes(gateway.review()) == "resent_after_own_timeout");
 }
 
-TEST_CASE("who has one Idempotency-Key, asks something else, begins anew or asks beside it is not told") {
+TEST_CASE("a client with one Idempotency-Key, or with other or parallel requests is not reported") {
   {
     Slow slow;
     const RawConnection first = slow.ask(slow.numbered("0").with_header(key, "a"));
@@ -240,7 +240,7 @@ TEST_CASE("who has one Idempotency-Key, asks something else, begins anew or asks
   }
 }
 
-TEST_CASE("a stream that had begun may be closed, and asked for again") {
+TEST_CASE("a stream that had begun may be closed and requested again") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   Gate gate;
   gateway.chat().reply(text("a b").hold(gate, before_token(2)), text("a b"));
@@ -255,7 +255,7 @@ TEST_CASE("a stream that had begun may be closed, and asked for again") {
   CHECK(codes(gateway.review()) == "");
 }
 
-TEST_CASE("a retry after an error, or after the gateway broke the connection, is none by a timeout") {
+TEST_CASE("a retry after an error, or after a break by the gateway, is not caused by a timeout") {
   for (const Reply& broken : {Reply(server_error()), text("a").fault(before_headers(), close_connection()),
                               text("a").fault(before_headers(), reset_connection())}) {
     Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -285,7 +285,7 @@ struct Moved {
   Http there = Http("127.0.0.1", to.port(), gateway.api_key());
 };
 
-TEST_CASE("a key that a client takes to another gateway behind a redirect is told by both") {
+TEST_CASE("both gateways report a key that a client sends along with a redirect") {
   Moved moved;
   CHECK(Http(moved.gateway).chat().status == 307);
   CHECK(codes(moved.gateway.review()) == "");
@@ -307,7 +307,7 @@ TEST_CASE("a key that a client takes to another gateway behind a redirect is tol
   CHECK(moved.gateway.review().message().find("sk-") == std::string::npos);
 }
 
-TEST_CASE("who leaves the key at home, has another, or asks for something else is not told of a redirect") {
+TEST_CASE("a client with no key, another key or another request is not reported after a redirect") {
   Moved moved;
   const char* const target = "/v1/chat/completions?b=1";
   moved.there.post(target, chat_body());  // before the redirect
@@ -321,7 +321,7 @@ TEST_CASE("who leaves the key at home, has another, or asks for something else i
   CHECK(codes(moved.to.review().without("request_refused")) == "");
 }
 
-TEST_CASE("a redirect that makes a GET of a POST takes the key along too, and names of this machine are one") {
+TEST_CASE("a redirect from POST to GET sends the key too, and all names of this machine are equal") {
   Moved moved(303, "/v1/models");
   CHECK(Http(moved.gateway).chat().status == 303);
   moved.there.get("/v1/models");
@@ -336,7 +336,7 @@ TEST_CASE("a redirect that makes a GET of a POST takes the key along too, and na
   CHECK(codes(gateway.review()) == "key_sent_to_other_origin");
 }
 
-TEST_CASE("a redirect within a gateway, or to one that is gone, is nobody's mistake") {
+TEST_CASE("a redirect within a gateway, or to a stopped one, is no mistake") {
   auto gone = std::make_unique<Gateway>(Moved::quiet());
   Gateway gateway{Moved::quiet()};
   const Http http(gateway);

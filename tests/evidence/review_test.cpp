@@ -54,7 +54,7 @@ std::string codes(const Review& review) {
 
 // --- Retries that come too early -------------------------------------------------------------------------------------
 
-TEST_CASE("a client that comes back before Retry-After is told what to change") {
+TEST_CASE("a client that returns before Retry-After gets advice") {
   Wire wire;
   wire.gateway.chat().reply(text("a"), text("b"), rate_limited(120s), text("Hello"));
   wire.http.chat(Json("first"));
@@ -76,7 +76,7 @@ TEST_CASE("a client that comes back before Retry-After is told what to change") 
   CHECK(printed.str() == review.message());
 }
 
-TEST_CASE("a client that waits for Retry-After is clean, and so is one whose timer fires a millisecond early") {
+TEST_CASE("a client that waits for Retry-After gets no finding, even if its timer is a millisecond early") {
   for (const Duration pause : {Duration{2s}, Duration{1999ms}, Duration{60s}}) {
     CAPTURE(pause.count());
     CHECK(Wire{}.retried_after(rate_limited(2s), pause) == two);
@@ -85,7 +85,7 @@ TEST_CASE("a client that waits for Retry-After is clean, and so is one whose tim
         std::string::npos);
 }
 
-TEST_CASE("a client that sleeps on the test's clock for as long as it was told is clean") {
+TEST_CASE("a client that sleeps long enough on the test's clock gets no finding") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http{gateway};
@@ -101,7 +101,7 @@ TEST_CASE("a client that sleeps on the test's clock for as long as it was told i
   CHECK(gateway.review());
 }
 
-TEST_CASE("retry-after-ms counts before Retry-After, as in the SDKs") {
+TEST_CASE("retry-after-ms has precedence over Retry-After, as in the SDKs") {
   const Failure both = rate_limited(600s).retry_after_ms(100250ms);
   CHECK(Wire{}.retried_after(both, 100250ms) == two);
   CHECK(Wire{}.retried_after(both, 40s) ==
@@ -109,7 +109,7 @@ TEST_CASE("retry-after-ms counts before Retry-After, as in the SDKs") {
         "header's time before retrying.");
 }
 
-TEST_CASE("Retry-After counts with a fraction and with every failure, and not when it says nothing") {
+TEST_CASE("Retry-After counts with a fraction and for every failure, and not with an invalid value") {
   CHECK(Wire{}.retried_after(rate_limited(1500ms), 1400ms).find("Retry-After was 1.5 s.") != std::string::npos);
   CHECK(Wire{}.retried_after(service_unavailable().retry_after(3s), 1s).find("Retry-After was 3 s.") !=
         std::string::npos);
@@ -124,7 +124,7 @@ TEST_CASE("Retry-After counts with a fraction and with every failure, and not wh
         0);
 }
 
-TEST_CASE("a date in Retry-After is judged against the very second that it names") {
+TEST_CASE("a date in Retry-After is judged to the second") {
   // Ahead of the machine's clock, so the date is never in a client's past.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   const auto retried = [&](Duration pause) {
@@ -151,7 +151,7 @@ TEST_CASE("a date in Retry-After is judged against the very second that it names
   CHECK(retried(500s) == two);
 }
 
-TEST_CASE("a date in Retry-After counts in each year that dates are read of, the first and the last included") {
+TEST_CASE("a date in Retry-After counts in every supported year, including the first and the last") {
   const std::string finding = "retry_after_ignored (exchange 2 after 1): returned ";
   const auto retried = [](const std::string& date) {
     return Wire{}.retried_after(rate_limited().header("Retry-After", date), 0s);
@@ -172,11 +172,11 @@ TEST_CASE("a date in Retry-After counts in each year that dates are read of, the
   }
 }
 
-TEST_CASE("a date that has passed on the client's machine, whatever the test's clock shows, keeps nobody waiting") {
+TEST_CASE("a date in the client's past requires no wait, whatever the test's clock shows") {
   CHECK(Wire{}.retried_after(rate_limited().retry_after_date(60s), 0s) == two);
 }
 
-TEST_CASE("a client that really sleeps is clean although the test's clock stands still") {
+TEST_CASE("a client that really sleeps gets no finding although the test's clock is stopped") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited().retry_after_ms(50ms), text("Hello"));
   wire.http.chat();
@@ -203,7 +203,7 @@ TEST_CASE("the gateway's own limit is judged like a scripted one") {
 
 // --- Retries of final errors -----------------------------------------------------------------------------------------
 
-TEST_CASE("retrying an error that stays is a finding") {
+TEST_CASE("retrying a permanent error is a finding") {
   CHECK(Wire{}.retried_after(unauthorized(), 1s) ==
         "retried_final_error (exchange 2 after 1): retried after 401 \"unauthorized\", which another try does not "
         "change. Report the error to the caller instead.");
@@ -217,7 +217,7 @@ TEST_CASE("retrying an error that stays is a finding") {
   }
 }
 
-TEST_CASE("retrying what may pass is not, nor is what the answer asks to retry") {
+TEST_CASE("retrying a temporary error, or as the response requests, is not") {
   for (const Failure& failure :
        {not_found(), request_timeout(), conflict(), rate_limited(), server_error(), overloaded(),
         mock_gateway::failure(402, "payment_pending", "Wait."), bad_request().should_retry(true)}) {
@@ -226,7 +226,7 @@ TEST_CASE("retrying what may pass is not, nor is what the answer asks to retry")
   }
 }
 
-TEST_CASE("the documented failures count too: a wrong key tried twice, but not two wrong keys") {
+TEST_CASE("documented failures count too: a wrong key twice, but not two wrong keys") {
   Wire wire;
   wire.http.with_key("sk-wrong").chat();
   wire.http.with_key("sk-wrong-as-well").chat();
@@ -239,7 +239,7 @@ TEST_CASE("the documented failures count too: a wrong key tried twice, but not t
 
 // --- Requests that are no retries ------------------------------------------------------------------------------------
 
-TEST_CASE("a test that asks a disabled key, enables it and asks again made no retry") {
+TEST_CASE("a request after the test has enabled its key is not a retry") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("billing service");
   const Http http = wire.http.with_key(key.secret);
@@ -250,7 +250,7 @@ TEST_CASE("a test that asks a disabled key, enables it and asks again made no re
   CHECK(wire.gateway.review().message() == two);
 }
 
-TEST_CASE("a change of stubs or forced failures between two requests makes them two questions") {
+TEST_CASE("a change of stubs or forced failures between two requests makes them different") {
   Wire wire;
   wire.gateway.fail_next(forbidden());
   wire.http.chat();
@@ -263,7 +263,7 @@ TEST_CASE("a change of stubs or forced failures between two requests makes them 
   CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
 }
 
-TEST_CASE("a client that numbers its tries is taken at its word") {
+TEST_CASE("the numbers of a client's attempts are trusted") {
   Wire wire;
   wire.gateway.fail_always(unauthorized());
   const auto numbered = [&](const char* number) { wire.http.with_header("x-stainless-retry-count", number).chat(); };
@@ -274,7 +274,7 @@ TEST_CASE("a client that numbers its tries is taken at its word") {
   CHECK(codes(wire.gateway.review()) == "asked_again_early retried_final_error");
 }
 
-TEST_CASE("numbered tries of parallel calls are accused only when they are early after each") {
+TEST_CASE("numbered attempts of parallel calls get findings only if each is early") {
   const auto reviewed = [](Duration first_pause, Duration second_pause) {
     Wire wire;
     wire.gateway.chat().reply(rate_limited(2s));
@@ -293,7 +293,7 @@ TEST_CASE("numbered tries of parallel calls are accused only when they are early
   CHECK(reviewed(1s, 500ms) == "retry_after_ignored");
 }
 
-TEST_CASE("calls under way at once are no retries of each other, but each may be retried too early") {
+TEST_CASE("parallel calls are not retries of each other, but each may be retried too early") {
   Wire wire;
   wire.gateway.chat().reply("Hello");
   wire.gateway.chat().times(3).reply(Reply(rate_limited(60s)).fault(before_headers(), stall(5s)));
@@ -311,7 +311,7 @@ TEST_CASE("calls under way at once are no retries of each other, but each may be
   CHECK(wire.gateway.review().message().find("retry_after_ignored (exchange 4 after 3): returned after 1 s") == 0);
 }
 
-TEST_CASE("calls that run into a limit together are clean, and so is each that waits, in whatever order") {
+TEST_CASE("parallel calls that hit a limit get no finding if each waits, in any order") {
   Wire wire{Options{}.limit(2, 60s)};
   for (int i = 0; i < 5; ++i) CHECK(wire.http.chat().status == (i < 2 ? 200 : 429));
   wire.clock.advance(60s);
@@ -322,7 +322,7 @@ TEST_CASE("calls that run into a limit together are clean, and so is each that w
   CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
 }
 
-TEST_CASE("calls that are refused together and come back together, in time, are clean") {
+TEST_CASE("calls that are refused together and return together in time get no finding") {
   Wire wire;
   wire.gateway.fail_next(rate_limited(60s), 3);
   for (int i = 0; i < 3; ++i) CHECK(wire.http.chat().status == 429);
@@ -331,7 +331,7 @@ TEST_CASE("calls that are refused together and come back together, in time, are 
   CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
 }
 
-TEST_CASE("a client that comes back at once, again and again, is told each time") {
+TEST_CASE("a client that repeatedly returns at once gets a finding each time") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   for (int i = 0; i < 3; ++i) wire.http.chat();
@@ -340,7 +340,7 @@ TEST_CASE("a client that comes back at once, again and again, is told each time"
         "time before retrying. (1 more like it, the last in exchange 3)");
 }
 
-TEST_CASE("a retry on a connection that stays open is one") {
+TEST_CASE("a retry on the same connection is a retry") {
   Wire wire;
   wire.gateway.chat().reply(rate_limited(60s));
   const Http http = wire.http.keep_alive();
@@ -348,7 +348,7 @@ TEST_CASE("a retry on a connection that stays open is one") {
   CHECK(codes(wire.gateway.review()) == "retry_after_ignored retry_after_ignored");
 }
 
-TEST_CASE("an answer that never arrived forbids nothing") {
+TEST_CASE("a response that never arrived forbids nothing") {
   Wire wire;
   wire.gateway.chat().reply(Reply(rate_limited(60s)).fault(before_headers(), reset_connection()), text("Hello"));
   wire.http.allow_incomplete().chat();
@@ -366,7 +366,7 @@ Json result(const char* id) { return {{"role", "tool"}, {"tool_call_id", id}, {"
 Json said(const char* role) { return {{"role", role}, {"content", "Hi"}}; }
 Json conversation(const std::vector<Json>& messages) { return Json{{"messages", messages}}; }
 
-TEST_CASE("a tool call without its result right after it is a finding") {
+TEST_CASE("a tool call that is not followed by its result is a finding") {
   CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a")}), said("user")})) ==
         "tool_call_unanswered (exchange 1): messages[1].tool_calls: no tool message before messages[2] answers \"a\". "
         "Send each call's result right after the call.");
@@ -378,14 +378,14 @@ TEST_CASE("a tool call without its result right after it is a finding") {
             .find("answers \"a\", \"b\", \"c\" and 2 more.") != std::string::npos);
 }
 
-TEST_CASE("a tool result for a call that was never made is a finding") {
+TEST_CASE("a tool result without its call is a finding") {
   CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a")}), result("a"), result("x")})) ==
         "tool_result_unknown_id (exchange 1): messages[3].tool_call_id: no call before it has the id \"x\". Send the "
         "call's own id, and keep the assistant's message with the call.");
   CHECK(Wire{}.reviewed(conversation({said("user"), result("a")})).find("tool_result_unknown_id (exchange 1)") == 0);
 }
 
-TEST_CASE("tool calls with their results are clean, in any order and over several rounds") {
+TEST_CASE("tool calls with their results get no finding, in any order and over several rounds") {
   CHECK(Wire{}.reviewed(
             conversation({said("system"), said("user"), calls({call("a"), call("b")}), result("b"), result("a"),
                           calls({call("c")}), result("c"), said("assistant"), said("user")})) == one);
@@ -414,7 +414,7 @@ TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
   CHECK(codes(gateway.review()) == "stream_left_open");
 }
 
-TEST_CASE("a stream that its client closes at [DONE], or that ends there, is clean") {
+TEST_CASE("a stream that its client closes at [DONE], or that ends there, gets no finding") {
   // If the machine paused, the client did too, and was late.
   bool paused = true;
   for (int i = 0; i < 20 && paused; ++i) {
@@ -437,7 +437,7 @@ TEST_CASE("a stream that its client closes at [DONE], or that ends there, is cle
   CHECK_FALSE(paused);
 }
 
-TEST_CASE("a client that stops reading without closing is a finding; one that closes is clean") {
+TEST_CASE("a client that stops reading without closing gets a finding; one that closes does not") {
   {
     Gateway gateway{Options{}.write_timeout(200ms)};
     gateway.chat().reply(text(std::string(8 << 20, 'x')));
@@ -463,7 +463,7 @@ TEST_CASE("a client that stops reading without closing is a finding; one that cl
 
 // --- Keys ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a key in the query is a finding, one of the gateway's or not") {
+TEST_CASE("a key in the query is a finding, whether or not it is the gateway's") {
   Wire wire;
   wire.http.get("/v1/models?api_key=" + wire.gateway.api_key());
   CHECK(wire.gateway.review().message() ==
@@ -475,7 +475,7 @@ TEST_CASE("a key in the query is a finding, one of the gateway's or not") {
   CHECK(wire.gateway.journal().last().request().target == "/v1/models?page=2&key=sk-***");
 }
 
-TEST_CASE("a key in the body is a finding, one of the gateway's or not") {
+TEST_CASE("a key in the body is a finding, whether or not it is the gateway's") {
   Wire wire;
   CHECK(wire.reviewed(Json("My key:\n" + wire.gateway.api_key())) ==
         "key_in_body (exchange 1): the body holds a key. Send it in the Authorization header alone.");
@@ -485,7 +485,7 @@ TEST_CASE("a key in the body is a finding, one of the gateway's or not") {
   CHECK(codes(wire.gateway.review()) == "key_in_body");
 }
 
-TEST_CASE("a key is found wherever it stands among words that only hold a short one") {
+TEST_CASE("a key is found in every place, even among words that only contain a short key") {
   Wire wire;
   wire.gateway.keys().create("short", KeyOptions{}.secret("sk-1"));
   const std::string key = wire.gateway.api_key();
@@ -502,7 +502,7 @@ TEST_CASE("a key is found wherever it stands among words that only hold a short 
   }
 }
 
-TEST_CASE("a key in its header, a masked one, and words that only look alike are clean") {
+TEST_CASE("a key in its header, a masked key and similar words get no finding") {
   Wire wire;
   wire.gateway.keys().create("short", KeyOptions{}.secret("sk-1"));
   wire.http.get("/v1/models?task-1=2&key=sk-***&flag&=");
@@ -520,7 +520,7 @@ TEST_CASE("a request from a browser is a finding") {
         "and let the page ask that server.");
 }
 
-TEST_CASE("a key that different products use is a finding") {
+TEST_CASE("a key used by different products is a finding") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("billing service");
   const Http http = wire.http.with_key(key.secret);
@@ -536,7 +536,7 @@ TEST_CASE("a key that different products use is a finding") {
   CHECK(wire.gateway.review().message().find("\"OpenAI/JS 6.1\" and 1 more. Create") != std::string::npos);
 }
 
-TEST_CASE("parts of one service that each share a product with another part are one user of a key") {
+TEST_CASE("parts of a service that share a product with another part count as one user of a key") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("service");
   const Http http = wire.http.with_key(key.secret);
@@ -549,7 +549,7 @@ TEST_CASE("parts of one service that each share a product with another part are 
         "for each service.");
 }
 
-TEST_CASE("another version, another part of an SDK, another key or no name at all are no other user of a key") {
+TEST_CASE("other versions, SDK parts, keys or missing names are no other user of a key") {
   Wire wire;
   const CreatedKey key = wire.gateway.keys().create("other");
   for (const char* agent : {"OpenAI/Python 3.54.0", "AsyncOpenAI/Python 3.54.0", "OpenAI/Python 3.55.0", ""}) {
@@ -566,7 +566,7 @@ TEST_CASE("another version, another part of an SDK, another key or no name at al
 
 // --- Bodies ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("what is taken but had better be changed is in the review") {
+TEST_CASE("accepted fields that should be changed are in the review") {
   CHECK(Wire{}.reviewed({{"user", "u"}}) == "unknown_field (exchange 1): user: not a documented field; leave it out.");
   CHECK(Wire{}.reviewed({{"stop", "x"}}) ==
         "stop_as_string (exchange 1): stop: documented as an array; send [\"…\"] in place of the string.");
@@ -585,7 +585,7 @@ TEST_CASE("what is taken but had better be changed is in the review") {
   CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
 }
 
-TEST_CASE("a request with documented fields alone is clean") {
+TEST_CASE("a request with documented fields only gets no finding") {
   Wire wire;
   CHECK(wire.reviewed({{"stop", {"x"}}, {"temperature", 1}, {"seed", 7}}) == one);
   wire.http.stream({{"stream_options", {{"include_usage", true}}}, {"top_p", 1}});
@@ -594,7 +594,7 @@ TEST_CASE("a request with documented fields alone is clean") {
 
 // --- The review ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("each finding is the error, the warning or the note that the documentation says, and three fail no review") {
+TEST_CASE("each finding has its documented severity, and three kinds fail no review") {
   Wire wire{Options{}.any_model().acceptance(Acceptance().with(Extension::openai_fields))};
   wire.gateway.chat().reply("Hello");
   for (const char* const said : {"limited", "called anew"})
@@ -648,7 +648,7 @@ TEST_CASE("each finding is the error, the warning or the note that the documenta
   CHECK(found.size() + 7 == finding_codes().size());
 }
 
-TEST_CASE("a finding that repeats itself is counted instead of printed again") {
+TEST_CASE("a repeated finding is counted instead of printed again") {
   Wire wire;
   wire.http.chat({{"user", "a"}});
   CHECK(wire.gateway.review().message() == "unknown_field (exchange 1): user: not a documented field; leave it out.");
@@ -672,7 +672,7 @@ TEST_CASE("findings come in the order of exchanges") {
   CHECK(codes(wire.gateway.review()) == "unknown_field unknown_field retry_after_ignored stop_as_string");
 }
 
-TEST_CASE("codes can be switched off, in the options and in one review") {
+TEST_CASE("codes can be disabled, in the options and for one review") {
   Wire wire{Options{}.without_finding("unknown_field")};
   wire.http.chat({{"user", "u"}, {"stop", "x"}});
   const Review review = wire.gateway.review();
@@ -682,7 +682,7 @@ TEST_CASE("codes can be switched off, in the options and in one review") {
   CHECK_FALSE(review.without("unknown_field"));
 }
 
-TEST_CASE("codes that the options switch off are off in the review of one test, too") {
+TEST_CASE("codes disabled in the options are disabled for the review of one test too") {
   Wire wire{Options{}.without_finding("unknown_field").without_finding("stop_as_string")};
   const CreatedKey mine = wire.gateway.keys().create("mine");
   const Http http = wire.http.with_key(mine.secret).with_header("x-test", "7");
@@ -693,7 +693,7 @@ TEST_CASE("codes that the options switch off are off in the review of one test, 
   CHECK(wire.gateway.review(mine.id).without("temperature_out_of_range"));
 }
 
-TEST_CASE("a code that does not exist is refused, and all that do are named") {
+TEST_CASE("an unknown code is refused with a list of all codes") {
   Gateway gateway;
   std::string list;
   for (const std::string& code : finding_codes()) list += (list.empty() ? "" : ", ") + code;
@@ -702,7 +702,7 @@ TEST_CASE("a code that does not exist is refused, and all that do are named") {
   CHECK_THROWS_WITH_AS(Gateway(Options{}.without_finding("unknown_fields")), message.c_str(), GatewayError);
 }
 
-TEST_CASE("tests that share a gateway review what is theirs, by key and by header") {
+TEST_CASE("tests that share a gateway review their own requests, by key and by header") {
   Wire wire;
   const CreatedKey mine = wire.gateway.keys().create("mine");
   const CreatedKey other = wire.gateway.keys().create("other");
@@ -719,7 +719,7 @@ TEST_CASE("tests that share a gateway review what is theirs, by key and by heade
   CHECK(codes(wire.gateway.review(with_header("X-Test", "8"))) == "stop_as_string");
 }
 
-TEST_CASE("a review says how much the journal no longer has") {
+TEST_CASE("a review reports how many exchanges were evicted") {
   Wire wire{Options{}.journal_limits(2, 1 << 20)};
   for (int i = 0; i < 3; ++i) wire.http.chat();
   CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 1 exchange was evicted unjudged");
@@ -730,7 +730,7 @@ TEST_CASE("a review says how much the journal no longer has") {
         "unknown_field (exchange 6): user: not a documented field; leave it out.\n4 exchanges were evicted unjudged");
 }
 
-TEST_CASE("a review says how much is still open, and waits only for what is its own") {
+TEST_CASE("a review reports open exchanges, and waits only for its own") {
   Wire wire;
   const CreatedKey mine = wire.gateway.keys().create("mine");
   wire.gateway.chat().reply(text("a b").every(1h));
@@ -739,12 +739,12 @@ TEST_CASE("a review says how much is still open, and waits only for what is its 
   REQUIRE(client.receive_until("\"a\"").found);
   CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
   wire.http.with_key(mine.secret).get("/v1/models");
-  // For an open exchange of its own, it would wait a second.
+  // For one of its own open exchanges, it would wait a second.
   CHECK(is_within(
       1s, [&] { return time_of([&] { CHECK(wire.gateway.review(mine.id).open() == 0); }); }, 1));
 }
 
-TEST_CASE("a review of nothing says so") {
+TEST_CASE("a review without requests says so") {
   Gateway gateway;
   CHECK(gateway.review().message() == "clean: no exchange was recorded");
 }

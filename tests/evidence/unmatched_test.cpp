@@ -28,7 +28,7 @@ inline std::string at(int line) { return "(unmatched_test.cpp:" + std::to_string
 
 using Kind = Problem::Kind;
 
-TEST_CASE("an unmatched request is told with the closest stubs, matcher by matcher") {
+TEST_CASE("an unmatched request is reported with the closest stubs, matcher by matcher") {
   Gateway gateway;
   const CreatedKey key = gateway.keys().create("billing service");
   const Http http = Http(gateway).with_key(key.secret);
@@ -70,7 +70,7 @@ TEST_CASE("an unmatched request is told with the closest stubs, matcher by match
   CHECK(verification.problems()[0].exchanges == std::vector<std::uint64_t>{3});
 }
 
-TEST_CASE("a stub that matches is told with the reason why it was passed over") {
+TEST_CASE("a matching stub is reported with the reason why it did not answer") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   const Http http(gateway);
   const auto diagnosis = [&] {
@@ -84,7 +84,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
     http.chat();
     CHECK(diagnosis() == "  user: \"Hi\"\nclosest: \"once\" " + where + ", exhausted after 2 calls");
   }
-  SUBCASE("its sequence has nothing more, and older stubs are not asked") {
+  SUBCASE("its sequence has ended, and older stubs are not tried") {
     const Stub older = gateway.chat().reply("older");
     const Stub refusing = gateway.chat().named("short").when(user_says("Hi")).reply("x", then_nothing_more());
     CHECK(http.ask("Hi") == "x");
@@ -100,7 +100,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
     gateway.set_state("login", "expired");
     CHECK(http.ask("Hi") == "x");
   }
-  SUBCASE("a scenario in another state, whichever of several it is") {
+  SUBCASE("another state of any of several scenarios") {
     const Stub stub = gateway.chat().in_state("a", "on").in_state("b", "on").in_state("c", "on").reply("x");
     const auto closest = [&](const std::string& machine) {
       return "  user: \"Hi\"\nclosest: " + stub.title() + ", state machine \"" + machine +
@@ -118,7 +118,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
   }
 }
 
-TEST_CASE("five tools of a request are told, and of more how many more there are") {
+TEST_CASE("five tools of a request are listed, and the others counted") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when(user_says("nothing of the kind")).reply("x");
   const std::vector<std::string> told = {"",
@@ -138,7 +138,7 @@ TEST_CASE("five tools of a request are told, and of more how many more there are
   }
 }
 
-TEST_CASE("at most three stubs are told, the closest first, and how many more there are") {
+TEST_CASE("at most three stubs are listed, the closest first, and the others counted") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   for (const char* name : {"a", "b", "c", "d"}) gateway.chat().named(name).when(user_says(name)).reply("x");
   const std::string where = at(__LINE__ - 1);
@@ -163,7 +163,7 @@ TEST_CASE("at most three stubs are told, the closest first, and how many more th
             "and 2 more, further away");
 }
 
-TEST_CASE("three stubs are told without a count of more, and a fourth is counted") {
+TEST_CASE("three stubs are listed without a count of others, a fourth is counted") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   for (int stubs = 1; stubs <= 4; ++stubs) {
     CAPTURE(stubs);
@@ -175,7 +175,7 @@ TEST_CASE("three stubs are told without a count of more, and a fourth is counted
   }
 }
 
-TEST_CASE("a predicate runs once while its stub is being decided, and never for a report") {
+TEST_CASE("a predicate runs once during matching, and never for a report") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   int asked = 0;
   const Matcher odd = matching("has an odd number of messages", [&asked](const ChatRequest& request) {
@@ -212,8 +212,8 @@ TEST_CASE("a predicate runs once while its stub is being decided, and never for 
   CHECK(asked == 1);
 }
 
-TEST_CASE("what unmatched requests are is the test's policy") {
-  SUBCASE("allowed: they are refused, and fail nothing") {
+TEST_CASE("the test's policy decides about unmatched requests") {
+  SUBCASE("allowed: they are refused without a problem") {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
     gateway.chat().when(user_says("a")).reply("x");
     CHECK(Http(gateway).chat("b").status == 422);
@@ -229,7 +229,7 @@ TEST_CASE("what unmatched requests are is the test's policy") {
   }
 }
 
-TEST_CASE("what one test did not match hides nothing of another's, and what is allowed is not counted") {
+TEST_CASE("unmatched requests of one test do not hide those of another, and allowed ones are not counted") {
   SUBCASE("another key") {
     Gateway gateway{Options{}.verify_on_destruction(false)};
     gateway.chat().when(user_says("a")).reply("x");
@@ -248,7 +248,7 @@ TEST_CASE("what one test did not match hides nothing of another's, and what is a
   }
 }
 
-TEST_CASE("beside the stub that refused, one whose conditions failed is no older one that was passed over") {
+TEST_CASE("next to the refusing stub, one with unmet conditions is not reported as skipped") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().named("fits").reply("x");
   gateway.chat().named("differs").when(user_says("bye")).reply("x");
@@ -266,7 +266,7 @@ TEST_CASE("beside the stub that refused, one whose conditions failed is no older
   CHECK(line_of("refuses").find("older") == std::string::npos);
 }
 
-TEST_CASE("beside the stub that refused, those that would have answered are told with why they were not asked") {
+TEST_CASE("next to the refusing stub, matching stubs are reported with why they were not tried") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().named("older").reply("x");
   gateway.chat().named("refuses").reply("x", then_nothing_more());
@@ -294,7 +294,7 @@ TEST_CASE("conditions that belong together stay together in a report") {
         "    ✘ user text contains \"b\"    actual \"Hi\"");
 }
 
-TEST_CASE("the diagnostic header is plain ASCII of bounded length, whatever a stub is called") {
+TEST_CASE("the diagnostic header is short plain ASCII for any name of a stub") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   std::string name;
   for (int i = 0; i < 300; ++i) name += "é\r\n";

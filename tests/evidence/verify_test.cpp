@@ -28,7 +28,7 @@ inline std::string at(int line) { return "(verify_test.cpp:" + std::to_string(li
 
 using Kind = Problem::Kind;
 
-TEST_CASE("an expectation is met by that many calls, and told when it is not") {
+TEST_CASE("an expectation is met by that many calls, and reported otherwise") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("other");
@@ -74,7 +74,7 @@ TEST_CASE("an expectation can be a range") {
   CHECK_NOTHROW(static_cast<void>(gateway.chat().expect(at_most(0))));
 }
 
-TEST_CASE("a stub that was not called because another answered is told so") {
+TEST_CASE("a stub without calls because another answered says so") {
   Gateway gateway;
   const Http http(gateway);
   const Stub wanted_stub = gateway.chat().named("wanted").when(user_says("Hi")).expect(at_least(1)).reply("x");
@@ -99,7 +99,7 @@ TEST_CASE("a stub that was not called because another answered is told so") {
   }
 }
 
-TEST_CASE("stubs that were never called or always hidden are told as notes, which fail nothing") {
+TEST_CASE("stubs that were never called or always hidden are notes, not problems") {
   Gateway gateway;
   const Stub hidden_stub = gateway.chat().named("hidden").when(user_says("Hi")).reply("x");
   const std::string hidden = at(hidden_stub.where().line);
@@ -117,7 +117,7 @@ TEST_CASE("stubs that were never called or always hidden are told as notes, whic
   CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
 }
 
-TEST_CASE("an expectation of one test is explained by the requests of that test only") {
+TEST_CASE("an expectation of one test is explained only by that test's requests") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey mine = gateway.keys().create("mine");
   const CreatedKey other = gateway.keys().create("other");
@@ -132,7 +132,7 @@ TEST_CASE("an expectation of one test is explained by the requests of that test 
   CHECK(message.find("exchange 2") == std::string::npos);
 }
 
-TEST_CASE("a stub for a header belongs to the test that has it, whose expectation is judged with it alone") {
+TEST_CASE("a stub for a header belongs to the test with that header") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(header_is("X-Test", "a")).expect(1).reply("x");
   CHECK_FALSE(gateway.verify(with_header("X-Test", "a")));
@@ -142,7 +142,7 @@ TEST_CASE("a stub for a header belongs to the test that has it, whose expectatio
   CHECK(gateway.verify(with_header("X-Test", "a")));
 }
 
-TEST_CASE("an expectation whose stub is removed twice is told once") {
+TEST_CASE("an expectation of a stub that is removed twice is reported once") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   {
     const ScopedStub stub = gateway.chat().named("weather").expect(1).reply("Sunny.").scoped();
@@ -152,7 +152,7 @@ TEST_CASE("an expectation whose stub is removed twice is told once") {
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::unmet_expectation);
 }
 
-TEST_CASE("a scoped stub that is moved lives as long as the handle that it was moved to") {
+TEST_CASE("a moved scoped stub lives as long as the handle that it was moved to") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply("old");
   std::optional<ScopedStub> first(gateway.chat().reply("new").scoped());
@@ -163,7 +163,7 @@ TEST_CASE("a scoped stub that is moved lives as long as the handle that it was m
   CHECK(Http(gateway).chat().text() == "old");
 }
 
-TEST_CASE("a stub that must never be asked refuses, and is told") {
+TEST_CASE("a stub that must never be called refuses requests and reports them") {
   Gateway gateway;
   gateway.chat().reply("fine");
   const Stub where_stub = gateway.chat().named("no old models").when(user_says("old")).never();
@@ -181,7 +181,7 @@ TEST_CASE("a stub that must never be asked refuses, and is told") {
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1).never()), GatewayError);
 }
 
-TEST_CASE("a request that breaks what it should be is answered all the same, and told") {
+TEST_CASE("a request that breaks a should() condition still gets its reply, and is reported") {
   Gateway gateway;
   const Stub where_stub =
       gateway.chat().named("cool").should(temperature_is(between(0, 0.5)), stream_is(false)).reply("x");
@@ -202,7 +202,7 @@ TEST_CASE("a request that breaks what it should be is answered all the same, and
   CHECK(verification.problems()[0].where.line == std::stoi(where.substr(where.find(':') + 1)));
 }
 
-TEST_CASE("a function of the test that threw is told, with what it said") {
+TEST_CASE("an exception of the test's function is reported with its text") {
   Gateway gateway;
   const Http http(gateway);
   const Stub where_stub = gateway.chat().named("clumsy").reply(
@@ -236,7 +236,7 @@ TEST_CASE("a function of the test that threw is told, with what it said") {
         "  the handler of GET /v1/x threw: oops");
 }
 
-TEST_CASE("a fault that the reply never came to is told") {
+TEST_CASE("a fault that the reply did not reach is reported") {
   Gateway gateway;
   const Http http = Http(gateway).allow_incomplete();
   const Stub where_stub =
@@ -257,7 +257,7 @@ TEST_CASE("a fault that the reply never came to is told") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a place at which the reply was to be held or split, and to which it never came, is told") {
+TEST_CASE("a hold or split that the reply did not reach is reported") {
   Gateway gateway;
   const Http http = Http(gateway).allow_incomplete();
   Gate gate;
@@ -302,7 +302,7 @@ TEST_CASE("a place at which the reply was to be held or split, and to which it n
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a reply that is just as long as its first write is not split, one byte more and it is") {
+TEST_CASE("a reply as long as its first write is not split, but one byte more is") {
   const std::pair<Reply, bool> rows[] = {{text("one two"), false},
                                          {text("one two"), true},
                                          {raw_reply(200, "one two"), false},
@@ -327,7 +327,7 @@ TEST_CASE("a reply that is just as long as its first write is not split, one byt
   }
 }
 
-TEST_CASE("a gate that nobody opened in time is told") {
+TEST_CASE("a gate that was not opened in time is reported") {
   Gateway gateway;
   Gate gate{20ms};
   gateway.chat().reply(text("a b").hold(gate, before_token(1)));
@@ -335,7 +335,7 @@ TEST_CASE("a gate that nobody opened in time is told") {
   CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::guard_expired});
 }
 
-TEST_CASE("several problems are told together, in the order in which they came") {
+TEST_CASE("several problems are reported together, in the order of their occurrence") {
   Gateway gateway;
   gateway.chat().when(user_says("a")).expect(1).reply("x");
   const Http http(gateway);
@@ -362,7 +362,7 @@ TEST_CASE("verify waits until requests under way have ended") {
   CHECK(client.get() == "a b");
 }
 
-TEST_CASE("tests that share a gateway are told apart by key, in stubs and in verify") {
+TEST_CASE("tests that share a gateway are separated by key, in stubs and in verify()") {
   Gateway gateway;
   const CreatedKey mine = gateway.keys().create("mine");
   const CreatedKey other = gateway.keys().create("other");
@@ -385,7 +385,7 @@ TEST_CASE("tests that share a gateway are told apart by key, in stubs and in ver
   CHECK_THROWS_AS(static_cast<void>(gateway.verify(mine.secret)), GatewayError);
 }
 
-TEST_CASE("tests that share a gateway are told apart by header, in stubs and in verify") {
+TEST_CASE("tests that share a gateway are separated by header, in stubs and in verify()") {
   Gateway gateway;
   const Http mine = Http(gateway).with_header("X-Test", "7");
   const Http other = Http(gateway).with_header("X-Test", "8");
@@ -398,7 +398,7 @@ TEST_CASE("tests that share a gateway are told apart by header, in stubs and in 
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("the order of calls across stubs can be asked for") {
+TEST_CASE("the order of calls across stubs can be checked") {
   Gateway gateway;
   const Http http(gateway);
   const Stub ask = gateway.chat().named("ask").when(user_says("ask")).reply("x");
@@ -419,7 +419,7 @@ TEST_CASE("the order of calls across stubs can be asked for") {
                                                      " answered exchange 4");
 }
 
-TEST_CASE("a stub that was not called hides no order of those around it") {
+TEST_CASE("a stub without calls does not hide the wrong order of its neighbours") {
   Gateway gateway;
   const Http http(gateway);
   const Stub first = gateway.chat().named("first").when(user_says("first")).reply("x");
@@ -437,7 +437,7 @@ TEST_CASE("a stub that was not called hides no order of those around it") {
   CHECK(called_in_order(third, first, second));
 }
 
-TEST_CASE("the most calls that a stub answered at one time are counted") {
+TEST_CASE("the peak number of parallel calls of a stub is counted") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
@@ -452,7 +452,7 @@ TEST_CASE("the most calls that a stub answered at one time are counted") {
   CHECK(stub.exchanges().size() == 4);
 }
 
-TEST_CASE("whether connections are reused can be asked for") {
+TEST_CASE("a test can check that connections are reused") {
   Gateway gateway;
   const Http reusing = Http(gateway).keep_alive();
   reusing.chat();
@@ -464,7 +464,7 @@ TEST_CASE("whether connections are reused can be asked for") {
   CHECK(gateway.journal().connections() == 2);
 }
 
-TEST_CASE("a stub belongs to a test however its key is named, combined or described") {
+TEST_CASE("a stub belongs to a test, however its key is named, combined or described") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey mine = gateway.keys().create("mine");
   SUBCASE("combined with another matcher") {
@@ -477,7 +477,7 @@ TEST_CASE("a stub belongs to a test however its key is named, combined or descri
   CHECK(Http(gateway).chat().status == 200);  // the default reply: the stub is not for this key
 }
 
-TEST_CASE("a scope that can cover nothing is refused") {
+TEST_CASE("a scope that covers nothing is refused") {
   Gateway gateway;
   CHECK_THROWS_AS(static_cast<void>(gateway.verify("no such key")), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(with_header("authorization", "Bearer x")), GatewayError);
@@ -488,7 +488,7 @@ TEST_CASE("a scope that can cover nothing is refused") {
   CHECK_THROWS_AS(static_cast<void>(with_header("x test", "1")), GatewayError);
 }
 
-TEST_CASE("options that contradict each other are refused where they are written") {
+TEST_CASE("contradicting options are refused where they are written") {
   Gateway gateway;
   CHECK_THROWS_AS(gateway.chat().expect(3).times(2).reply("x"), GatewayError);
   CHECK_THROWS_AS(gateway.chat().expect(at_least(3)).reply("x", then_nothing_more()), GatewayError);
@@ -501,7 +501,7 @@ TEST_CASE("options that contradict each other are refused where they are written
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("why a stub was not called is told as it was, not as it is") {
+TEST_CASE("the reason why a stub was not called is that of the time of the request") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http(gateway);
   const Stub general = gateway.chat().reply("general");
@@ -527,7 +527,7 @@ TEST_CASE("why a stub was not called is told as it was, not as it is") {
   }
 }
 
-TEST_CASE("what a test forgot is not told to the next: a request that began before a reset is no problem after it") {
+TEST_CASE("a request that began before a reset is no problem of the next test") {
   Gateway gateway;
   std::promise<void> begun;
   std::promise<void> go_on;
@@ -547,7 +547,7 @@ TEST_CASE("what a test forgot is not told to the next: a request that began befo
   CHECK(gateway.verify());
 }
 
-TEST_CASE("clearing the journal does not hide what went wrong") {
+TEST_CASE("clearing the journal does not hide problems") {
   Gateway gateway;
   gateway.chat().when(user_says("a")).reply("x");
   Http(gateway).chat("b");
@@ -555,7 +555,7 @@ TEST_CASE("clearing the journal does not hide what went wrong") {
   CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
 }
 
-TEST_CASE("verify says when it gave up waiting") {
+TEST_CASE("verify() says that it stopped waiting") {
   Gateway gateway;
   Gate gate;
   const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
@@ -568,7 +568,7 @@ TEST_CASE("verify says when it gave up waiting") {
   CHECK(client.get() == "a");
 }
 
-TEST_CASE("a client that asks one thing after the other is never counted as two") {
+TEST_CASE("a client with sequential requests never counts as two parallel ones") {
   Gateway gateway;
   const Stub stub = gateway.chat().reply("x");
   const Http http = Http(gateway).keep_alive();
@@ -576,7 +576,7 @@ TEST_CASE("a client that asks one thing after the other is never counted as two"
   CHECK(stub.peak_concurrency() == 1);
 }
 
-TEST_CASE("a reply function keeps its state from call to call, and may hold handles of its gateway") {
+TEST_CASE("a reply function keeps its state between calls, and may hold handles of its gateway") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply([count = 0](const ChatRequest&) mutable { return std::to_string(++count); });
@@ -592,7 +592,7 @@ TEST_CASE("a reply function keeps its state from call to call, and may hold hand
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("what a stub's author wrote may hold a key, and no report shows it") {
+TEST_CASE("a key in a text of the test's author is masked in every report") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey key = gateway.keys().create("mine");
   gateway.chat().named("for " + key.secret).when(user_says(key.secret + "\n")).expect(1).reply("x");
@@ -628,7 +628,7 @@ class Collected {
   detail::Reporter before_ = detail::reporter();
 };
 
-TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, at the line that made it") {
+TEST_CASE("problems that the test has not read are reported by the gateway's destructor, at its line") {
   const Collected collected;
   const auto& reports = Collected::reports();
   SUBCASE("an unmatched request") {
@@ -645,7 +645,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
     CHECK(reports[0].text.find("no stub matched  POST") == 0);
     CHECK_FALSE(reports[0].unwinding);
   }
-  SUBCASE("not what somebody has looked at, but what came after") {
+  SUBCASE("not problems that the test has read, but later ones") {
     {
       Gateway gateway;
       gateway.chat().when(user_says("a")).reply("x");
@@ -664,7 +664,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
     CHECK(reports[0].text.find("\"c\"") != std::string::npos);
     CHECK(reports[0].text.find("\"b\"") == std::string::npos);
   }
-  SUBCASE("an expectation whose stub was called again since somebody has looked at it") {
+  SUBCASE("an expectation whose stub was called again since the test read it") {
     for (const int calls_since : {0, 1, 2}) {
       CAPTURE(calls_since);
       Collected::reports().clear();
@@ -679,7 +679,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
       if (!reports.empty()) CHECK(reports[0].text.find("expected 3 calls, got 2") != std::string::npos);
     }
   }
-  SUBCASE("a connection's fault of which fewer are left since somebody has looked at it") {
+  SUBCASE("a connection fault that was used again since the test read it") {
     for (const int connections_since : {0, 1}) {
       CAPTURE(connections_since);
       Collected::reports().clear();
@@ -693,7 +693,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
       if (!reports.empty()) CHECK(reports[0].text.find("2 of 3 are left") != std::string::npos);
     }
   }
-  SUBCASE("a result that was dropped does not count as looked at") {
+  SUBCASE("a discarded result does not count as read") {
     {
       Gateway gateway;
       gateway.chat().when(user_says("a")).expect(1).reply("x");
@@ -701,7 +701,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
     }
     CHECK(reports.size() == 1);
   }
-  SUBCASE("while an exception is on its way") {
+  SUBCASE("during an exception") {
     const auto throwing = [] {
       Gateway gateway;
       gateway.chat().expect(1).reply("x");
@@ -711,7 +711,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
     REQUIRE(reports.size() == 1);
     CHECK(reports[0].unwinding);
   }
-  SUBCASE("a request that comes while the gateway stops counts too, and one that was moved reports once") {
+  SUBCASE("a request during stop() counts too, and a moved gateway reports once") {
     {
       Gateway gateway;
       gateway.chat().expect(1).reply("x");
@@ -724,7 +724,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
     }
     CHECK(reports.size() == 2);
   }
-  SUBCASE("nothing, when that was chosen") {
+  SUBCASE("nothing, if disabled") {
     {
       Gateway gateway{Options{}.verify_on_destruction(false)};
       gateway.chat().expect(1).reply("x");
@@ -742,7 +742,7 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
   }
 }
 
-TEST_CASE("no report holds a secret, and none is longer than its parts are allowed to be") {
+TEST_CASE("no report contains a secret or exceeds the limits of its parts") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey key = gateway.keys().create("\"quoted\"\nkey");
   gateway.chat().named("long").when(user_says(equals(std::string(5000, 'x')))).reply("x");

@@ -73,9 +73,7 @@ TEST_CASE("a connection is reset on accept, and the next one is served") {
   CHECK(gateway.verify());
 }
 
-TEST_CASE(
-    "a connection is closed on accept with a FIN, whether its client "
-    "speaks or not") {
+TEST_CASE("a connection is closed on accept with a FIN, whether or not its client sends") {
   Gateway gateway;
   const Http http(gateway);
   for (int run = 0; run < repeats; ++run) {
@@ -91,7 +89,7 @@ TEST_CASE(
   CHECK(hits(gateway).size() == 3 * repeats);
 }
 
-TEST_CASE("something that is no HTTP server has the port: garbage whole, then FIN") {
+TEST_CASE("the port is not HTTP: the client gets all garbage, then FIN") {
   Gateway gateway;
   const Http http(gateway);
   const std::string binary("\0\xff\x16\x03garbage", 11);
@@ -108,9 +106,7 @@ TEST_CASE("something that is no HTTP server has the port: garbage whole, then FI
   CHECK(gateway.journal().count() == 0);
 }
 
-TEST_CASE(
-    "connections are struck in the order in which they are accepted, and "
-    "each only once") {
+TEST_CASE("faults apply to connections in the order of accept, one fault each") {
   Gateway gateway;
   for (int run = 0; run < repeats; ++run) {
     for (int i = 0; i < 5; ++i) gateway.next_connection(garbage_on_accept("number " + std::to_string(i)));
@@ -125,9 +121,7 @@ TEST_CASE(
 
 // --- The port --------------------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "a gateway that refuses connections gives ECONNREFUSED, keeps those "
-    "it has, and opens the same port again") {
+TEST_CASE("a closed port gives ECONNREFUSED, keeps existing connections, and can be opened again") {
   Gateway gateway;
   const int port = gateway.port();
   const Http kept = Http(gateway).keep_alive();
@@ -147,9 +141,7 @@ TEST_CASE(
   CHECK(gateway.journal().last().connection_id() == 1);
 }
 
-TEST_CASE(
-    "reset opens the port, and a gateway that refuses is stopped as fast "
-    "as another") {
+TEST_CASE("reset() opens the port, and a gateway with a closed port stops as fast as others") {
   CHECK(is_within(50ms, [] {
     Gateway gateway;
     gateway.refuse_connections();
@@ -196,9 +188,7 @@ TEST_CASE("an idle connection ends as the first byte of its next request arrives
   }
 }
 
-TEST_CASE(
-    "a connection that was idle before the fault was queued is struck "
-    "too, a new one is not") {
+TEST_CASE("a fault on reuse also applies to an already idle connection, but not to a new one") {
   Gateway gateway;
   const Http http(gateway);
   RawConnection idle(gateway);
@@ -223,7 +213,7 @@ inline RawConnection reused_unread(Gateway& gateway, const ConnectionFault& faul
   return connection;
 }
 
-TEST_CASE("a connection that is reset when reused has delivered its first reply, however late the client reads it") {
+TEST_CASE("a connection that is reset when reused has delivered its first reply, however late it is read") {
   for (int run = 0; run < repeats; ++run) {
     Gateway gateway;
     RawConnection connection = reused_unread(gateway, reset_when_reused());
@@ -232,7 +222,7 @@ TEST_CASE("a connection that is reset when reused has delivered its first reply,
   }
 }
 
-TEST_CASE("a connection that is closed when reused says so behind its first reply, however late the client reads it") {
+TEST_CASE("a connection that is closed when reused shows that after its first reply, however late it is read") {
   Gateway gateway{Options{}.write_timeout(100ms)};
   RawConnection connection = reused_unread(gateway, close_when_reused());
   // Longer than the gateway waits for the client to read.
@@ -244,9 +234,7 @@ TEST_CASE("a connection that is closed when reused says so behind its first repl
 
 // --- The queue -------------------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "faults strike first in, first out: the first waits for a connection "
-    "at its place") {
+TEST_CASE("faults are used first in, first out: the first waits for a connection at its moment") {
   Gateway gateway;
   const Http http(gateway);
   gateway.next_connection(unsolicited_continue());
@@ -264,9 +252,7 @@ TEST_CASE(
   CHECK(hits(gateway) == std::vector<std::string>{"unsolicited 100 Continue", "reset on accept", "close when reused"});
 }
 
-TEST_CASE(
-    "verify tells the fault that no connection came to, with the line "
-    "that queued it") {
+TEST_CASE("verify() reports an unused connection fault with the line that queued it") {
   Gateway gateway;
   gateway.next_connection(reset_on_accept(), 3);
   const int line = __LINE__ - 1;
@@ -287,7 +273,7 @@ TEST_CASE(
   CHECK(gateway.verify(RequestScope("default key")));
 }
 
-TEST_CASE("reset forgets the faults that wait and those that struck") {
+TEST_CASE("reset() forgets queued and used faults") {
   Gateway gateway;
   gateway.next_connection(reset_on_accept(), 2);
   seen(gateway);
@@ -297,7 +283,7 @@ TEST_CASE("reset forgets the faults that wait and those that struck") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("every connection is struck until the faults are cleared, after those that were queued") {
+TEST_CASE("a fault for every connection lasts until it is cleared, after the queued faults") {
   Gateway gateway;
   const Http http(gateway);
   gateway.every_connection(close_on_accept());
@@ -308,7 +294,7 @@ TEST_CASE("every connection is struck until the faults are cleared, after those 
   CHECK(hits(gateway).size() == repeats + 1);
   gateway.clear_connection_faults();
   CHECK(http.chat().status == 200);
-  // A reused connection has a moment of its own, and so does its request.
+  // Reuse of a connection is a separate moment, and so is its request.
   gateway.every_connection(unsolicited_continue());
   gateway.every_connection(reset_when_reused());
   for (int run = 0; run < repeats; ++run) {
@@ -329,7 +315,7 @@ TEST_CASE("every connection is struck until the faults are cleared, after those 
   CHECK(gateway.verify());
 }
 
-TEST_CASE("what can never strike is refused where it is written") {
+TEST_CASE("impossible faults are refused where they are written") {
   Gateway gateway;
   CHECK_THROWS_AS(gateway.next_connection(reset_on_accept(), 0), GatewayError);
   CHECK_THROWS_AS(garbage_on_accept(""), GatewayError);
@@ -380,7 +366,7 @@ const std::vector<ConnectionFault>& all_faults() {
   return faults;
 }
 
-TEST_CASE("a gateway stops at once while a connection is struck") {
+TEST_CASE("a gateway stops at once during a connection fault") {
   for (const ConnectionFault& fault : all_faults()) {
     CAPTURE(fault.to_string());
     CHECK(is_within(20ms, [&] {
@@ -391,9 +377,7 @@ TEST_CASE("a gateway stops at once while a connection is struck") {
   }
 }
 
-TEST_CASE(
-    "a slow body ends as soon as its client leaves, and is no exchange "
-    "unless it came whole") {
+TEST_CASE("a slow body ends when its client leaves, and is an exchange only if it is complete") {
   for (const bool whole : {false, true}) {
     for (const bool resets : {false, true}) {
       CAPTURE(whole);
@@ -416,9 +400,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a client that closed only its sending side gets the reply to its "
-    "slow body") {
+TEST_CASE("a half-closing client gets the reply to its slow body") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.next_connection(slow_body(1, 1h));
@@ -432,9 +414,7 @@ TEST_CASE(
 
 // --- Actions of the client -------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "a departure tells after which event, how long after, how much was "
-    "delivered, and how") {
+TEST_CASE("a departure has the last event, the delay, the delivered bytes and the kind of close") {
   for (int run = 0; run < repeats; ++run) {
     for (const bool resets : {false, true}) {
       CAPTURE(resets);
@@ -474,7 +454,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a departure that shows only in writing tells closed from reset too") {
+TEST_CASE("a departure noticed while writing distinguishes close and reset too") {
   const std::string flood(16u << 20, 'x');
   for (const bool resets : {false, true}) {
     CAPTURE(resets);
@@ -498,7 +478,7 @@ TEST_CASE("a departure that shows only in writing tells closed from reset too") 
   }
 }
 
-TEST_CASE("the time since the last write counts from the last byte, also in the middle of a large body") {
+TEST_CASE("the time since the last write counts from the last byte, even inside a large body") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(raw_reply(200, std::string(16u << 20, 'x')));
@@ -521,7 +501,7 @@ TEST_CASE("the time since the last write counts from the last byte, also in the 
   CHECK(exchange.departure()->after_last_write == 0s);
 }
 
-TEST_CASE("who stays has not left") {
+TEST_CASE("a client that stays is not recorded as having left") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   CHECK(http.stream().done());

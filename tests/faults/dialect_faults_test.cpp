@@ -24,7 +24,7 @@ std::string body_of(const SseDialect& dialect, const Trigger& trigger, const Eff
 
 const Json broke{{"error", "it broke"}};
 
-TEST_CASE("an error event in place of the first event comes after the byte order mark") {
+TEST_CASE("an error event instead of the first event comes after the byte order mark") {
   SseDialect dialect = SseDialect().byte_order_mark(true);
   CHECK(body_of(dialect, after_headers(), error_event(broke)) ==
         "\xEF\xBB\xBF"
@@ -34,14 +34,14 @@ TEST_CASE("an error event in place of the first event comes after the byte order
         "data: {\"a\":1}\n\ndata: {\"error\":\"it broke\"}\n\ndata: [DONE]\n\n");
 }
 
-TEST_CASE("pings of a stream that stalls before its first event come after the byte order mark") {
+TEST_CASE("pings before the first event come after the byte order mark") {
   SseDialect dialect = SseDialect().byte_order_mark(true).ping_every(1s);
   CHECK(body_of(dialect, after_headers(), stall(1500ms)) ==
         "\xEF\xBB\xBF"
         ": ping\n\ndata: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\n");
 }
 
-TEST_CASE("the last event twice is two events, of which the second has no blank line after it") {
+TEST_CASE("duplicating the last event gives two events, the second without a blank line") {
   SseDialect dialect = SseDialect().final_blank_line(false);
   CHECK(body_of(dialect, before_done(), duplicate_event()) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\ndata: [DONE]\n");
@@ -50,7 +50,7 @@ TEST_CASE("the last event twice is two events, of which the second has no blank 
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"b\":2}\n");
 }
 
-TEST_CASE("an error event after the last event is an event of its own") {
+TEST_CASE("an error event after the last event is a separate event") {
   SseDialect dialect = SseDialect().final_blank_line(false);
   CHECK(body_of(dialect, after_events(3), error_event(broke)) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\ndata: {\"error\":\"it broke\"}\n");
@@ -59,7 +59,7 @@ TEST_CASE("an error event after the last event is an event of its own") {
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"error\":\"it broke\"}\n");
 }
 
-TEST_CASE("an error event after bytes of the test's own follows them as they are") {
+TEST_CASE("an error event after the test's own bytes follows them directly") {
   const std::pair<StreamChunk, std::string> rows[] = {{raw_bytes("data: mine\n\n"), "data: mine\n\n"},
                                                       {raw_bytes("data: mi"), "data: mi"},
                                                       {event("id: 7"), "id: 7\n\n"},

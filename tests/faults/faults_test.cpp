@@ -146,7 +146,7 @@ inline std::vector<Point> points_of_a_stream() {
   };
 }
 
-TEST_CASE("a stall at the byte of a truncation changes no byte") {
+TEST_CASE("a stall at the place of a truncation changes no byte") {
   const Reply reply = text("Z\u00fcrich two three");
   Gate open_gate;
   open_gate.open();
@@ -162,7 +162,7 @@ TEST_CASE("a stall at the byte of a truncation changes no byte") {
   }
 }
 
-TEST_CASE("a stream ends or waits exactly where it was told to, and everything before arrives") {
+TEST_CASE("a stream ends or waits exactly at the scripted place, after everything before it") {
   check_everywhere(streamed_reply(), true, points_of_a_stream());
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("a truncated stream ends in the middle of an HTTP chunk") {
   check_truncation(streamed_reply(), true, points_of_a_stream());
 }
 
-TEST_CASE("a stream written by hand breaks like any other") {
+TEST_CASE("a handwritten stream breaks like any other") {
   const Reply reply = chunks({{{"a", 1}}, {{"b", "é"}}, raw_bytes(": ping\n\n")});
   const Whole whole = unbroken(reply, true);
   REQUIRE(whole.pieces ==
@@ -181,7 +181,7 @@ TEST_CASE("a stream written by hand breaks like any other") {
   check_truncation(reply, false, points);
 }
 
-TEST_CASE("an error event takes the place of what would follow; [DONE] and the terminating chunk come after it") {
+TEST_CASE("an error event replaces the rest; [DONE] and the terminating chunk come after it") {
   const Whole whole = unbroken(streamed_reply(), true);
   const std::string done = http_chunk("data: [DONE]\n\n");
   const std::string failed = unbroken(server_error(), false).pieces[0];
@@ -210,7 +210,7 @@ TEST_CASE("an error event takes the place of what would follow; [DONE] and the t
   }
 }
 
-TEST_CASE("the event that would come next is left out, or comes twice") {
+TEST_CASE("the next event is skipped or duplicated") {
   const Whole whole = unbroken(streamed_reply(), true);
   struct Next {
     Trigger trigger;
@@ -237,7 +237,7 @@ TEST_CASE("the event that would come next is left out, or comes twice") {
   }
 }
 
-TEST_CASE("faults of one reply happen in turn, and count what the reply has, not what was sent") {
+TEST_CASE("faults of one reply happen in order, and count its elements, not the sent ones") {
   const Whole whole = unbroken(streamed_reply(), true);
   OneExchange on(streamed_reply()
                      .fault(after_events(1), skip_event())
@@ -254,7 +254,7 @@ TEST_CASE("faults of one reply happen in turn, and count what the reply has, not
 
 inline std::string in_http_1_0(std::string request) { return request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"); }
 
-TEST_CASE("to a client of HTTP/1.0 the body just ends, wherever it was cut") {
+TEST_CASE("for an HTTP/1.0 client the body simply ends at the cut") {
   const Whole whole = unbroken(streamed_reply(), true);
   for (const Effect& effect : {close_connection(), truncate()}) {
     OneExchange on(streamed_reply().fault(inside_character(3), effect), true, in_http_1_0);
@@ -266,7 +266,7 @@ TEST_CASE("to a client of HTTP/1.0 the body just ends, wherever it was cut") {
   }
 }
 
-TEST_CASE("each effect on a stream to a client of HTTP/1.0, whose body has no HTTP chunks") {
+TEST_CASE("each effect on a stream to an HTTP/1.0 client, without HTTP chunks") {
   const Whole whole = unbroken(streamed_reply(), true);
   const std::string before_it = whole.pieces[0] + whole.pieces[1];
   const std::string after_it = whole.pieces[2] + whole.pieces[3] + whole.pieces[4];
@@ -299,7 +299,7 @@ TEST_CASE("each effect on a stream to a client of HTTP/1.0, whose body has no HT
   }
 }
 
-TEST_CASE("a request that came with a broken one is not answered where the connection ends, and is where it stays") {
+TEST_CASE("a request pipelined behind a broken one is answered only if the connection stays open") {
   const Whole whole = unbroken(streamed_reply(), true);
   const std::string expected = whole.up_to(2, 0);
   for (const Effect& effect : {close_connection(), reset_connection(), truncate(), garbage(noise), half_close()}) {
@@ -325,7 +325,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
   }
 }
 
-TEST_CASE("a reply is whole for a client that reads late and has sent more before, though the connection closes") {
+TEST_CASE("a client that reads late after sending more gets its complete reply, although the connection closes") {
   const std::string body(1u << 20, 'x');
   for (int run = 0; run < 20; ++run) {
     Gateway gateway;
@@ -345,7 +345,7 @@ TEST_CASE("a reply is whole for a client that reads late and has sent more befor
   }
 }
 
-TEST_CASE("a client that tries again when its connection has ended finds the stub free") {
+TEST_CASE("a client that retries when its connection has ended finds the stub free") {
   for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise), truncate()}) {
     CAPTURE(effect.to_string());
     std::promise<void> tried_again;
@@ -362,7 +362,7 @@ TEST_CASE("a client that tries again when its connection has ended finds the stu
   }
 }
 
-TEST_CASE("what precedes a close or a reset reaches a client that reads it late") {
+TEST_CASE("bytes before a close or reset reach a client that reads late") {
   const std::string body(std::size_t{1} << 20, 'x');
   const std::pair<Effect, End> ends[] = {{close_connection(), End::fin}, {reset_connection(), End::reset}};
   for (const auto& end : ends) {
@@ -385,7 +385,7 @@ TEST_CASE("what precedes a close or a reset reaches a client that reads it late"
   }
 }
 
-TEST_CASE("an error event stands in place of the next event, also of one that was to be left out or sent twice") {
+TEST_CASE("an error event replaces the next event, even if that was to be skipped or duplicated") {
   for (const Effect& effect : {skip_event(), duplicate_event()}) {
     OneExchange on(text("a b").fault(after_tokens(1), effect).fault(after_tokens(1), error_event(server_error())),
                    true);
@@ -410,7 +410,7 @@ inline std::vector<Point> points_of_a_body(const Reply& reply) {
   };
 }
 
-TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly where they were told to") {
+TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly at the scripted place") {
   const std::vector<Reply> replies = {text("one Zürich"), Reply(rate_limited(2s)), raw_reply(502, "<h1>Bad</h1>")};
   for (const Reply& reply : replies) {
     std::vector<Point> points = points_of_a_body(reply);
@@ -420,7 +420,7 @@ TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly where th
   }
 }
 
-TEST_CASE("a Content-Length is wrong by what the test says, on replies of any status") {
+TEST_CASE("a Content-Length is wrong by the requested amount, for any status") {
   for (const Reply& reply : {text("one"), Reply(server_error()), raw_reply(200, "abc")}) {
     const Whole whole = unbroken(reply, false);
     const std::size_t size = whole.pieces[0].size();
@@ -441,7 +441,7 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
   }
 }
 
-TEST_CASE("several wrongs of a Content-Length add up, and none makes it negative") {
+TEST_CASE("several errors of a Content-Length add up, and none makes it negative") {
   const auto announced = [](std::int64_t first, std::int64_t second) {
     OneExchange on(raw_reply(200, "abc")
                        .fault(before_headers(), wrong_content_length(first))
@@ -459,7 +459,7 @@ TEST_CASE("several wrongs of a Content-Length add up, and none makes it negative
   CHECK(announced(5, -100) == "0");
 }
 
-TEST_CASE("a Content-Length is never wrong by more than it can say") {
+TEST_CASE("an error of a Content-Length is limited to its range") {
   const auto announced = [](std::int64_t difference) {
     OneExchange on(raw_reply(200, "abc").fault(before_headers(), wrong_content_length(difference)), false);
     return on.connection.receive_until("\r\n\r\n").bytes;
@@ -498,7 +498,7 @@ inline std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
-TEST_CASE("a pair that can never happen is refused where it is written, with what to do instead") {
+TEST_CASE("an impossible pair is refused where it is written, with advice") {
   struct Row {
     Reply reply;
     Trigger trigger;
@@ -542,7 +542,7 @@ TEST_CASE("a pair that can never happen is refused where it is written, with wha
   }
 }
 
-TEST_CASE("values that no fault or dialect can have are refused") {
+TEST_CASE("impossible values of faults and dialects are refused") {
   CHECK(refusal([] { static_cast<void>(after_bytes(0)); }) ==
         "mock_gateway: after_bytes: bytes of the body count from 1, and 0 was given");
   CHECK(refusal([] { static_cast<void>(inside_event(0, 1)); }) ==
@@ -577,7 +577,7 @@ TEST_CASE("values that no fault or dialect can have are refused") {
   CHECK_THROWS_AS(choices(text("a").one_write(), text("b")), GatewayError);
 }
 
-TEST_CASE("a reply that is always one piece takes no pace between tokens and no dialect") {
+TEST_CASE("a reply in one piece accepts no pace between tokens and no dialect") {
   CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).every(1s)), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).sse(SseDialect())), GatewayError);
   CHECK_NOTHROW(static_cast<void>(Reply(server_error()).first_token_after(1s)));
@@ -585,7 +585,7 @@ TEST_CASE("a reply that is always one piece takes no pace between tokens and no 
   CHECK_THROWS_AS(static_cast<void>(measured.fault(before_headers(), wrong_content_length(5))), GatewayError);
 }
 
-TEST_CASE("a fault that the reply never comes to is a finding of verify(), streamed and plain") {
+TEST_CASE("a fault that the reply does not reach is a problem in verify(), streamed and plain") {
   struct Row {
     Reply reply;
     bool streamed;

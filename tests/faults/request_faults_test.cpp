@@ -33,9 +33,7 @@ using test_support::with_expect;
 
 constexpr int repeats = 10;
 
-TEST_CASE(
-    "an interim response comes before the reply, byte for byte, and is "
-    "no part of it") {
+TEST_CASE("an interim response comes before the reply, byte for byte, and is not part of it") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply("Hello.");
@@ -70,7 +68,7 @@ TEST_CASE(
   CHECK_FALSE(gateway.journal().at(1).connection_fault());
 }
 
-TEST_CASE("an interim response has arrived when a fault takes the place of the reply") {
+TEST_CASE("an interim response arrives before a fault that replaces the reply") {
   const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
   for (int run = 0; run < repeats; ++run) {
     for (const Effect& effect : {close_connection(), reset_connection(), half_close()}) {
@@ -98,9 +96,7 @@ TEST_CASE("an interim response leaves the connection open for the next request")
   CHECK(gateway.journal().connection_hits().size() == 2);
 }
 
-TEST_CASE(
-    "a body is read so many bytes after each gap of the gateway's clock, "
-    "in each framing") {
+TEST_CASE("a slow body is read in steps on the gateway's clock, in each framing") {
   const std::string body = test_support::chat_body().dump();
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
@@ -139,9 +135,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a slow body and the pace of its reply are one schedule, on the "
-    "manual and on the instant clock") {
+TEST_CASE("a slow body and the pace of its reply share a schedule on the manual and the instant clock") {
   const auto size = static_cast<std::chrono::seconds::rep>(test_support::chat_body().dump().size());
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
@@ -162,7 +156,7 @@ TEST_CASE(
   CHECK(time_of([&] { CHECK(Http(instant).chat().status == 200); }) < 5s);
 }
 
-TEST_CASE("the sender of a large body is slowed down") {
+TEST_CASE("a slow body slows its sender down") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const std::string request = Http(gateway).format_chat(std::string(4u << 20, 'x'));
@@ -186,9 +180,7 @@ TEST_CASE("the sender of a large body is slowed down") {
   CHECK(gateway.journal().last().body().size() > (4u << 20));
 }
 
-TEST_CASE(
-    "a slow body that nobody advances is ended by the guard, and verify "
-    "tells it") {
+TEST_CASE("the guard ends a slow body on a forgotten clock, and verify() reports it") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock)};
   gateway.next_connection(slow_body(1000, 1s));
@@ -199,9 +191,7 @@ TEST_CASE(
   CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
 }
 
-TEST_CASE(
-    "a final status comes before the body, without 100 Continue, and "
-    "then FIN") {
+TEST_CASE("an early final status comes before the body, without 100 Continue, then FIN") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
@@ -230,7 +220,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a client that sends its body after an early status still reads it, and then the end") {
+TEST_CASE("a client that sends its body after an early status still reads the status, then the end") {
   Gateway gateway;
   const std::string request = with_expect(Http(gateway).format_chat());
   for (int run = 0; run < 20; ++run) {
@@ -297,7 +287,7 @@ TEST_CASE("after an early status the body is read, and the connection serves the
   }
 }
 
-TEST_CASE("the connection closes after an early status where nobody knows where its body ends") {
+TEST_CASE("the connection closes after an early status if the body's end is unknown") {
   Gateway gateway{Options{}.max_body(1000)};
   const std::string request = Http(gateway).format_chat();
   const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n";

@@ -42,7 +42,7 @@ inline Reply two_events() { return chunks({{{"a", 1}}, {{"b", 2}, {"c", 3}}}); }
 /// The chunks of a stream in a dialect, and its end.
 inline std::vector<std::string> chunks_of(const Reply& reply) { return unbroken(reply, true).pieces; }
 
-TEST_CASE("each dialect, to the byte") {
+TEST_CASE("each dialect is exact to the byte") {
   using Lines = std::vector<std::string>;
   struct Row {
     const char* name;
@@ -114,7 +114,7 @@ TEST_CASE("trailer fields follow the last chunk, and the connection is kept") {
   }
 }
 
-TEST_CASE("data on several lines is the same JSON to a parser") {
+TEST_CASE("data split over several lines is the same JSON to a parser") {
   SseDialect dialect = SseDialect().multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);
   CHECK(on.connection.receive_response().joined_text() == "one two");
@@ -123,7 +123,7 @@ TEST_CASE("data on several lines is the same JSON to a parser") {
         std::vector<std::string>{"data: {\ndata: }\n\n", "data: [1]\n\n", "data: [DONE]\n\n"});
 }
 
-TEST_CASE("the content type is what the dialect says, or missing") {
+TEST_CASE("the content type is that of the dialect, or missing") {
   for (const char* const type : {"text/event-stream", "text/plain", ""}) {
     CAPTURE(type);
     SseDialect dialect = SseDialect().content_type(type);
@@ -134,7 +134,7 @@ TEST_CASE("the content type is what the dialect says, or missing") {
   }
 }
 
-TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the client leaves") {
+TEST_CASE("after [DONE] the socket stays open, with an unterminated body, until the client leaves") {
   SseDialect dialect = SseDialect().open_after_done(true);
   const Whole whole = unbroken(two_events(), true);
   OneExchange on(two_events().sse(dialect), true);
@@ -149,7 +149,7 @@ TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the 
   CHECK(exchange.bytes_sent() == expected.size());
 }
 
-TEST_CASE("bytes are counted and events cut as the dialect writes them") {
+TEST_CASE("bytes and events are counted as the dialect writes them") {
   SseDialect dialect = SseDialect().byte_order_mark(true).comment("c").ids(true);
   const std::string start = http_chunk("\xEF\xBB\xBF");
   const std::string comment = http_chunk(": c\n\n");
@@ -172,7 +172,7 @@ inline SseDialect pinging(Duration interval, std::string ping = ": ping") {
   return dialect;
 }
 
-TEST_CASE("pings come at their moments while the reply waits for its next token") {
+TEST_CASE("pings come at their times while the reply waits for its next token") {
   const Whole whole = unbroken(text("a b"), true);
   const Reply reply = text("a b").first_token_after(1s).every(1s).sse(pinging(400ms));
   const std::string ping = http_chunk(": ping\n\n");
@@ -205,7 +205,7 @@ TEST_CASE("on the instant clock the same pings come at once") {
   CHECK_FALSE(events[3].empty());
 }
 
-TEST_CASE("a stalled stream pings on, and a ping may have several lines") {
+TEST_CASE("pings continue during a stall, and a ping may have several lines") {
   const Whole whole = unbroken(text("a"), true);
   OneExchange on(text("a").fault(after_tokens(1), stall()).sse(pinging(15s, "id: 7\n: ping")), true);
   const std::string start = whole.up_to(2, 0);
@@ -239,7 +239,7 @@ TEST_CASE("a stream held at a gate pings until the gate opens") {
   CHECK_FALSE(on.stub.last_call().guard_expired());
 }
 
-TEST_CASE("no ping comes inside an event, and none in a plain reply") {
+TEST_CASE("no ping comes inside an event or in a plain reply") {
   const Whole whole = unbroken(text("a"), true);
   {
     OneExchange on(text("a").fault(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
@@ -258,7 +258,7 @@ TEST_CASE("no ping comes inside an event, and none in a plain reply") {
   }
 }
 
-TEST_CASE("of the pings that a stall inside an event kept back, only the last comes") {
+TEST_CASE("of the pings delayed by a stall inside an event, only the last comes") {
   const Whole whole = unbroken(text("a b"), true);
   OneExchange on(text("a b").every(1h).fault(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
   const std::string start = whole.up_to(1, 9);
@@ -275,7 +275,7 @@ TEST_CASE("of the pings that a stall inside an event kept back, only the last co
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("a moment that passed before there was a stream has no ping") {
+TEST_CASE("a ping due before the stream began is dropped") {
   const Whole whole = unbroken(text("a"), true);
   const Reply reply = text("a").fault(before_headers(), stall(1s)).first_token_after(1500ms).sse(pinging(400ms));
   OneExchange on(reply, true);
@@ -292,7 +292,7 @@ TEST_CASE("a moment that passed before there was a stream has no ping") {
   CHECK(on.receive(whole.from(1, 0).size()) == whole.from(1, 0));
 }
 
-TEST_CASE("after a half close no ping comes, and the exchange lasts until its client closes") {
+TEST_CASE("after a half-close no ping comes, and the exchange lasts until its client closes") {
   const Whole whole = unbroken(text("a"), true);
   OneExchange on(text("a").fault(after_tokens(1), half_close()).sse(pinging(15s)), true);
   const auto received = on.connection.receive_all();
@@ -309,7 +309,7 @@ TEST_CASE("after a half close no ping comes, and the exchange lasts until its cl
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
 }
 
-TEST_CASE("pings on a clock that nobody moves are no finding") {
+TEST_CASE("pings on a stopped clock are no finding") {
   ManualClock clock{ManualClock::default_start, 50ms};
   Gateway gateway{Options{}.clock(clock)};
   Gate gate;
@@ -361,7 +361,7 @@ inline Unzipped unzip(std::string_view bytes) {
   return result;
 }
 
-TEST_CASE("a stream in gzip is the same text, and each event can be read when it arrives") {
+TEST_CASE("a gzip stream has the same text, and each event is readable on arrival") {
   SseDialect dialect = SseDialect().gzip(true);
   const std::string long_text(200000, 'x');
   const Reply reply = chunks({{{"a", 1}}, {{"long", long_text}}});
@@ -376,7 +376,7 @@ TEST_CASE("a stream in gzip is the same text, and each event can be read when it
   CHECK(unzip(response.body.substr(0, response.chunks[0])).text == chunks_of(reply)[0]);
 }
 
-TEST_CASE("a stream in gzip is cut where its text is") {
+TEST_CASE("a gzip stream is cut at the place in its text") {
   const SseDialect dialect = SseDialect().gzip(true);
   const std::string first = chunks_of(two_events())[0];
   for (const Effect& effect : {close_connection(), reset_connection(), truncate()}) {
@@ -441,7 +441,7 @@ inline std::string joined(const std::vector<std::string>& parts) {
   return all;
 }
 
-TEST_CASE("a reply leaves in writes of a size, or in one, and its bytes stay the same") {
+TEST_CASE("a reply leaves in writes of a size, or in one write, with the same bytes") {
   const std::vector<std::string> usual = writes_of(two_events().write_each_event(), true);
   REQUIRE(usual.size() == 5);  // head, three events, terminating chunk
   CHECK(writes_of(two_events(), true) == std::vector<std::string>{joined(usual)});
@@ -461,7 +461,7 @@ TEST_CASE("a reply leaves in writes of a size, or in one, and its bytes stay the
   CHECK(writes_of(stalled, true) == std::vector<std::string>{usual[0] + usual[1], usual[2] + usual[3] + usual[4]});
 }
 
-TEST_CASE("a client sees the same reply, one write per byte or one for all") {
+TEST_CASE("a client sees the same reply in single-byte writes and in one write") {
   for (const bool streamed : {true, false}) {
     const Reply reply = text("one Zürich");
     const Whole whole = unbroken(reply, streamed);
@@ -474,7 +474,7 @@ TEST_CASE("a client sees the same reply, one write per byte or one for all") {
   }
 }
 
-TEST_CASE("one write waits for the last token, and records nothing as sent before it") {
+TEST_CASE("a single write waits for the last token, and nothing is recorded as sent before it") {
   OneExchange on(text("a b").every(1s).one_write(), true);
   REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.stub.last_call().bytes_sent() == 0);

@@ -69,7 +69,7 @@ inline std::string plain_reply_of(const Gateway& gateway) { return Http(gateway)
 
 // --- The steps of a sweep --------------------------------------------------------------------------------------------
 
-TEST_CASE("a streamed reply breaks at every boundary in every way that can happen there") {
+TEST_CASE("a streamed reply breaks at every boundary in every possible way") {
   Gateway gateway;
   Client client(gateway);
   // Role, two tokens, finish, [DONE].
@@ -134,7 +134,7 @@ TEST_CASE("every byte of a body can be a boundary") {
   CHECK(received.size() == sweep.size());
 }
 
-TEST_CASE("effects of one's own replace the usual ones, and only those that can happen are made") {
+TEST_CASE("own effects replace the default ones, and only possible effects are used") {
   Gateway gateway;
   Client client(gateway);
   const auto stream = [&] { client.ask(true); };
@@ -152,7 +152,7 @@ TEST_CASE("effects of one's own replace the usual ones, and only those that can 
   CHECK(gateway.sweep(text("a"), plain, SweepOptions{}.effects({close_connection(), truncate()})).size() == 4);
 }
 
-TEST_CASE("the place before [DONE] is the same when another [DONE] follows it") {
+TEST_CASE("the place before [DONE] is the same if another [DONE] follows") {
   Gateway gateway;
   Client client(gateway);
   const auto places = [&](const std::string& after_done) {
@@ -163,7 +163,7 @@ TEST_CASE("the place before [DONE] is the same when another [DONE] follows it") 
   CHECK(places("[DONE]") == places("[STOP]"));
 }
 
-TEST_CASE("an effect of one's own is made at the end of a reply, too, where the usual one would show nothing") {
+TEST_CASE("an own effect is also used at the end of a reply, where the default has no visible effect") {
   Gateway gateway;
   Client client(gateway);
   const auto ends = [&](bool streamed, const SweepOptions& options) {
@@ -209,7 +209,7 @@ TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundarie
 
 // --- What the client receives ----------------------------------------------------------------------------------------
 
-TEST_CASE("the client gets exactly what precedes the boundary, then the effect") {
+TEST_CASE("the client gets exactly the bytes before the boundary, then the effect") {
   ManualClock clock;  // every reply has the same Date
   Gateway gateway{Options{}.clock(clock)};
   Client client(gateway);
@@ -284,7 +284,7 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a bounded stall delays the reply, on the instant clock by no time at all") {
+TEST_CASE("a timed stall delays the reply; on the instant clock it takes no time") {
   Gateway gateway{Options{}.clock(InstantClock())};
   Client client(gateway);
   const auto began = std::chrono::steady_clock::now();
@@ -299,7 +299,7 @@ TEST_CASE("a bounded stall delays the reply, on the instant clock by no time at 
   CHECK(std::chrono::steady_clock::now() - began < 60s);
 }
 
-TEST_CASE("a stall without end is for clients with a patience of their own") {
+TEST_CASE("an unlimited stall is for clients with their own timeout") {
   Gateway gateway;
   bool patient = true;  // for the run without a fault, which ends by itself
   const auto impatient = [&] {
@@ -323,7 +323,7 @@ TEST_CASE("a stall without end is for clients with a patience of their own") {
 
 // --- How it runs -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("nothing runs before the loop asks, and nothing stays when it is left early") {
+TEST_CASE("nothing runs before the loop starts, and nothing stays when it ends early") {
   Gateway gateway;
   gateway.chat().reply("ordinary");
   Client client(gateway);
@@ -350,7 +350,7 @@ TEST_CASE("nothing runs before the loop asks, and nothing stays when it is left 
   CHECK(gateway.verify());
 }
 
-TEST_CASE("what the callable throws passes, and its reply is gone") {
+TEST_CASE("an exception of the callable propagates, and its reply is removed") {
   Gateway gateway;
   gateway.chat().reply("ordinary");
   Client client(gateway);
@@ -371,7 +371,7 @@ TEST_CASE("what the callable throws passes, and its reply is gone") {
   CHECK(plain_reply_of(gateway) == "ordinary");
 }
 
-TEST_CASE("a cap keeps an even choice that is always the same") {
+TEST_CASE("a limit keeps an even and repeatable selection") {
   Gateway gateway;
   Client client(gateway);
   const auto run = [&] { client.ask(true); };
@@ -387,7 +387,7 @@ TEST_CASE("a cap keeps an even choice that is always the same") {
   CHECK(gateway.sweep("one two three", run, SweepOptions{}.limit(100000)).size() == all.size());
 }
 
-TEST_CASE("a client that tries again gets the same broken reply, and the step has all its exchanges") {
+TEST_CASE("a client that retries gets the same broken reply, and the step has all its exchanges") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(
@@ -403,7 +403,7 @@ TEST_CASE("a client that tries again gets the same broken reply, and the step ha
   }
 }
 
-TEST_CASE("of several requests of the unbroken run, the first gives the boundaries") {
+TEST_CASE("of several requests in the run without a fault, the first gives the boundaries") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(
@@ -417,7 +417,7 @@ TEST_CASE("of several requests of the unbroken run, the first gives the boundari
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 2);
 }
 
-TEST_CASE("a sweep can be limited to some requests, whatever the ordinary script says to the others") {
+TEST_CASE("a sweep can be limited to some requests, and others get the ordinary script's replies") {
   Gateway gateway;
   gateway.chat().priority(1000).reply("ordinary");
   Client client(gateway);
@@ -431,7 +431,7 @@ TEST_CASE("a sweep can be limited to some requests, whatever the ordinary script
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 1);
 }
 
-TEST_CASE("each matcher of a sweep must hold, however they are given") {
+TEST_CASE("each matcher of a sweep must match, however they are given") {
   Gateway gateway;
   gateway.chat().priority(1000).reply("ordinary");
   Client client(gateway);
@@ -456,7 +456,7 @@ TEST_CASE("each matcher of a sweep must hold, however they are given") {
   swept_is_the_third(SweepOptions{}.when(user_says("Hi")).when(stream_is(true)));
 }
 
-TEST_CASE("a place that a step does not come to is told by the step and not by verify()") {
+TEST_CASE("a place that a step does not reach is reported by the step and not by verify()") {
   Gateway gateway;
   Client client(gateway);
   const auto sweep = gateway.sweep(
@@ -471,7 +471,7 @@ TEST_CASE("a place that a step does not come to is told by the step and not by v
   CHECK(gateway.verify().problems().size() == 1);
 }
 
-TEST_CASE("a callable that does not ask is told so") {
+TEST_CASE("a callable that sends no request gets an error") {
   Gateway gateway;
   CHECK_THROWS_WITH_AS(
       gateway.sweep("a", [] {}).begin(),
@@ -488,7 +488,7 @@ TEST_CASE("a callable that does not ask is told so") {
   }
 }
 
-TEST_CASE("the unbroken run is waited for when it ends a while after its callable") {
+TEST_CASE("the run without a fault may end after its callable") {
   Gateway gateway;
   std::vector<RawConnection> open;
   const auto hurried = [&] {
@@ -505,7 +505,7 @@ TEST_CASE("the unbroken run is waited for when it ends a while after its callabl
   CHECK(steps == 1);
 }
 
-TEST_CASE("a callable that asks only once proves nothing, and is told so") {
+TEST_CASE("a callable that sends only one request gets an error") {
   Gateway gateway;
   Client client(gateway);
   bool first = true;
@@ -526,7 +526,7 @@ TEST_CASE("a callable that asks only once proves nothing, and is told so") {
   CHECK(told.find("the callable must ask each time it is called") != std::string::npos);
 }
 
-TEST_CASE("a sweep that chaos struck is refused") {
+TEST_CASE("a sweep affected by chaos is refused") {
   Gateway gateway;
   Client client(gateway);
   gateway.chaos(Chaos(after_tokens(1), close_connection()));
@@ -536,7 +536,7 @@ TEST_CASE("a sweep that chaos struck is refused") {
   CHECK(sweep.size() > 10);
 }
 
-TEST_CASE("what cannot be swept is refused where it is written") {
+TEST_CASE("impossible sweeps are refused where they are written") {
   Gateway gateway;
   const auto run = [] {};
   CHECK_THROWS_AS(gateway.sweep(text("a").hold(Gate(), before_token(1)), run), GatewayError);
@@ -552,7 +552,7 @@ TEST_CASE("what cannot be swept is refused where it is written") {
   CHECK_THROWS_AS(text("a").split_write(0), GatewayError);
 }
 
-TEST_CASE("a sweep is an input range, and outlives what it was made of") {
+TEST_CASE("a sweep is an input range, and outlives its arguments") {
   static_assert(std::is_same_v<std::iterator_traits<Sweep::Iterator>::iterator_category, std::input_iterator_tag>);
   auto gateway = std::make_unique<Gateway>();
   Client client(*gateway);
@@ -598,7 +598,7 @@ inline std::vector<std::string> reads(const Gateway& gateway) {
   return pieces;
 }
 
-TEST_CASE("every split of an answer in two is one step, and all bytes arrive each time") {
+TEST_CASE("every split of a reply in two is one step, and all bytes arrive each time") {
   ManualClock clock;  // every reply has the same Date
   Gateway gateway{Options{}.clock(clock)};
   const auto reply = chunks({{{"text", "Zürich"}}});
@@ -631,7 +631,7 @@ TEST_CASE("every split of an answer in two is one step, and all bytes arrive eac
   CHECK(gateway.verify());
 }
 
-TEST_CASE("the second write leaves after a pause, so that a client that waits reads the first alone") {
+TEST_CASE("the second write leaves after a pause, so a waiting client reads the first alone") {
   Gateway gateway;
   for (const std::size_t byte : {std::size_t{1}, std::size_t{9}, std::size_t{300}}) {
     CAPTURE(byte);
@@ -649,7 +649,7 @@ TEST_CASE("the second write leaves after a pause, so that a client that waits re
   for (const Problem& issue : issues) CHECK(issue.kind == Problem::Kind::place_not_reached);
 }
 
-TEST_CASE("a client that leaves and a gateway that stops end the pause between two writes") {
+TEST_CASE("a leaving client and a stopping gateway end the pause between two writes") {
   const Reply reply = raw_reply(200, std::string(std::size_t{20} << 20, 'x')).split_write(50000);
   for (const bool stops : {false, true}) {
     CAPTURE(stops);
@@ -672,7 +672,7 @@ TEST_CASE("a client that leaves and a gateway that stops end the pause between t
   }
 }
 
-TEST_CASE("a split goes with a fault before or after it") {
+TEST_CASE("a split can be combined with a fault before or after it") {
   Gateway gateway;
   for (const std::size_t byte : {std::size_t{5}, std::size_t{250}}) {
     gateway.chat().reply(chunks({{{"a", 1}}}).split_write(byte).fault(after_events(1), reset_connection()));

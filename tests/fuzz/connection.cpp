@@ -1,4 +1,4 @@
-// Bytes on a connection: whatever a client sends, the gateway answers in HTTP or closes the connection, records its
+// Bytes on a connection: for any bytes from a client, the gateway answers in HTTP or closes the connection, records its
 // response, does not reveal its key, and keeps serving others.
 
 #include <cstddef>

@@ -37,7 +37,7 @@ cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${harnesses[@]/#/fuzz_}" -j 2
 mkdir -p "$findings"
 
-# A strict HTTP parser, in a virtual environment of its own.
+# A strict HTTP parser, in a separate virtual environment.
 python() {
   local venv=$build/venv
   if [[ ! $venv/done -nt tests/fuzz/requirements.txt ]]; then

@@ -38,7 +38,7 @@ std::vector<std::string> found(const Gateway& gateway) {
   return codes;
 }
 
-TEST_CASE("a gateway that serves any model answers for each, and lists what it was asked for") {
+TEST_CASE("a gateway that serves any model answers for each, and lists requested models") {
   Gateway gateway(Options().any_model());
   const Http http(gateway);
   CHECK(listed(http) == Ids{"mock-model"});
@@ -54,7 +54,7 @@ TEST_CASE("a gateway that serves any model answers for each, and lists what it w
   CHECK(ask_for(http, "").status == 400);
 }
 
-TEST_CASE("models that stubs name are listed while the stub is mounted, and those that a stub excludes are not") {
+TEST_CASE("models that stubs name are listed while the stub is mounted, except excluded ones") {
   Gateway gateway(Options().model("fast", "acme").any_model());
   const Http http(gateway);
   gateway.chat().when(model_is("deep") && user_says("Hi")).reply("deep");
@@ -71,7 +71,7 @@ TEST_CASE("models that stubs name are listed while the stub is mounted, and thos
   CHECK(listed(http) == Ids{"fast"});
 }
 
-TEST_CASE("an id that nobody listed is a note of the review, which stays true") {
+TEST_CASE("an unlisted model is a note in the review, which still passes") {
   Gateway gateway(Options().any_model());
   const Http http(gateway);
   gateway.chat().reply("any");
@@ -94,7 +94,7 @@ TEST_CASE("an id that nobody listed is a note of the review, which stays true") 
   CHECK(gateway.review().without("unlisted_model").findings().empty());
 }
 
-TEST_CASE("rights of a key count where any model is served") {
+TEST_CASE("a key's model permissions apply if any model is served") {
   Gateway gateway(Options().any_model());
   const CreatedKey key = gateway.keys().create("limited", KeyOptions().models({"deep", "mock-model"}));
   const Http http = Http(gateway).with_key(key.secret);
@@ -107,7 +107,7 @@ TEST_CASE("rights of a key count where any model is served") {
   CHECK(http.get("/v1/models/wide").status == 403);
 }
 
-TEST_CASE("what requests asked for is bounded, holds no key, and is forgotten with the journal's reset alone") {
+TEST_CASE("the list of requested models is limited, contains no key, and ends with the journal's reset only") {
   Gateway gateway(Options().any_model());
   const Http http(gateway);
   CHECK(ask_for(http, std::string(256, 'x')).status == 200);
@@ -127,7 +127,7 @@ TEST_CASE("what requests asked for is bounded, holds no key, and is forgotten wi
   CHECK(ids.back() == "m999");
 }
 
-TEST_CASE("a model that is not served is a 404 that names those that are") {
+TEST_CASE("an unknown model is a 404 that lists the known ones") {
   const auto refusal = [](const Options& options) {
     Gateway gateway(options);
     const Response response = ask_for(Http(gateway), "gpt-4o");
@@ -143,7 +143,7 @@ TEST_CASE("a model that is not served is a 404 that names those that are") {
   CHECK(refusal(Options().any_model().any_model(false)).find("the model") == 0);
 }
 
-TEST_CASE("a script says that any model is served") {
+TEST_CASE("a script can make a gateway serve any model") {
   const auto script = ScriptDocument::from_json(Json{{"mock_gateway", 1},
                                                      {"gateway", {{"models", "any"}}},
                                                      {"stubs", {{{"when", {{"model_is", "deep"}}}, {"reply", "x"}}}}});

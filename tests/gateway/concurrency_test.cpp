@@ -69,7 +69,7 @@ TEST_CASE("100 stubs answer 64 clients exactly, while other stubs are mounted an
   CHECK(gateway.verify());
 }
 
-TEST_CASE("a sequence gives each of its replies once to requests that arrive while stubs are being mounted") {
+TEST_CASE("a sequence gives each reply once to requests that arrive while stubs are mounted") {
   constexpr int clients = 16;
   for (int repetition = 0; repetition < 5; ++repetition) {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
@@ -101,7 +101,7 @@ TEST_CASE("a sequence gives each of its replies once to requests that arrive whi
   }
 }
 
-TEST_CASE("each client of a burst is served while all the others stay connected, whatever bursts came before") {
+TEST_CASE("each client of a burst is served while the others stay connected, after any earlier bursts") {
   Gateway gateway;
   gateway.chat().reply("Hello");
   const std::string request = Http(gateway).format_chat();

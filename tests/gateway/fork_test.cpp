@@ -98,7 +98,7 @@ extern "C" int __lsan_is_turned_off() { return fork_test::is_child; }
 
 namespace fork_test {
 
-TEST_CASE("a child of a program with a global gateway exits") {
+TEST_CASE("a child of a program with a global gateway exits normally") {
   Child program([]() -> int {
     static Gateway gateway;
     static_cast<void>(Http(gateway).chat());
@@ -110,7 +110,7 @@ TEST_CASE("a child of a program with a global gateway exits") {
   CHECK(program.end() == "exit 0");
 }
 
-TEST_CASE("a child may destroy, stop, reset, move and assign to the gateway that it has inherited") {
+TEST_CASE("a child may destroy, stop, reset, move and assign its inherited gateway") {
   auto gateway = std::make_unique<Gateway>(Options{}.verify_on_destruction(false));
   const Http http = Http(*gateway).keep_alive();
   CHECK(http.chat().status == 200);
@@ -145,7 +145,7 @@ TEST_CASE("a child may destroy, stop, reset, move and assign to the gateway that
   CHECK(gateway->journal().count() == calls.size() + 1);
 }
 
-TEST_CASE("a child whose inherited gateway has something to report reports nothing") {
+TEST_CASE("a child reports nothing about its inherited gateway") {
   Gateway gateway{Options{}.verify_on_destruction(true)};
   gateway.chat().when(user_says("never")).reply("no");
   static_cast<void>(Http(gateway).chat());
@@ -157,7 +157,7 @@ TEST_CASE("a child whose inherited gateway has something to report reports nothi
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("a child knows the inherited gateway's addresses, and is told that it cannot ask for more") {
+TEST_CASE("a child knows the inherited gateway's addresses, and other calls are refused") {
   Gateway gateway;
   Child child([&] {
     const std::vector<std::function<void()>> questions = {
@@ -180,7 +180,7 @@ TEST_CASE("a child knows the inherited gateway's addresses, and is told that it 
   CHECK(gateway.journal().count() == 1);
 }
 
-TEST_CASE("the port of a gateway that is gone refuses connections, and can be had again, while a child lives") {
+TEST_CASE("the port of a destroyed gateway refuses connections and is free, while a child lives") {
   const auto ends = [](const std::function<void(Gateway&)>& before) {
     auto gateway = std::make_unique<Gateway>();
     const int port = gateway->port();
@@ -199,7 +199,7 @@ TEST_CASE("the port of a gateway that is gone refuses connections, and can be ha
   });
 }
 
-TEST_CASE("a port that was chosen can be had again, too, while a child lives") {
+TEST_CASE("a chosen port is free again too, while a child lives") {
   const int port = Gateway().port();
   for (const bool refuses : {false, true}) {
     CAPTURE(refuses);
@@ -213,7 +213,7 @@ TEST_CASE("a port that was chosen can be had again, too, while a child lives") {
   }
 }
 
-TEST_CASE("a gateway refuses connections, and accepts them again, while a child lives") {
+TEST_CASE("a gateway closes and opens its port while a child lives") {
   Gateway gateway;
   const Child child(wait_to_be_killed);
   for (int i = 0; i < 2; ++i) {
@@ -224,7 +224,7 @@ TEST_CASE("a gateway refuses connections, and accepts them again, while a child 
   }
 }
 
-TEST_CASE("clients see how their connections end while a child lives") {
+TEST_CASE("clients see the end of their connections while a child lives") {
   Gateway gateway{Options{}.write_timeout(200ms)};
   const Http http(gateway);
   const Json stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "break"}}}}};

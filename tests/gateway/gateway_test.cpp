@@ -53,7 +53,7 @@ TEST_CASE("base_url ends in /v1, root_url does not, and both carry host and port
   CHECK(gateway.base_url() == gateway.root_url() + "/v1");
 }
 
-TEST_CASE("a gateway listens on the port that was asked for, and again as soon as it is gone") {
+TEST_CASE("a gateway listens on the requested port, which is free again after its destruction") {
   int port = 0;
   {
     Gateway gateway;
@@ -65,7 +65,7 @@ TEST_CASE("a gateway listens on the port that was asked for, and again as soon a
   CHECK(Http(again).ask("Hi").size() > 0);
 }
 
-TEST_CASE("a taken port is a clear error, not a shared port") {
+TEST_CASE("a taken port is a clear error, and ports are never shared") {
   Gateway first;
   const std::string message = message_of([&] { Gateway second{Options{}.port(first.port())}; });
   CHECK(contains(message, "port " + std::to_string(first.port()) + " is taken"));
@@ -73,12 +73,12 @@ TEST_CASE("a taken port is a clear error, not a shared port") {
   CHECK(Http(first).ask("Hi").size() > 0);
 }
 
-TEST_CASE("a host that is not this machine's is a clear error") {
+TEST_CASE("a host of another machine is a clear error") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("192.0.2.1")}; }), "192.0.2.1"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("no such host")}; }), "no such host"));
 }
 
-TEST_CASE("a gateway can listen on a name, on IPv6 and on every address") {
+TEST_CASE("a gateway can listen on a name, on IPv6 and on all addresses") {
   Gateway named{Options{}.host("localhost")};
   CHECK(contains(named.base_url(), "http://localhost:"));
   CHECK(Http("localhost", named.port(), named.api_key()).get("/v1/models").status == 200);
@@ -87,7 +87,7 @@ TEST_CASE("a gateway can listen on a name, on IPv6 and on every address") {
   CHECK(Http("127.0.0.1", everywhere.port(), everywhere.api_key()).get("/v1/models").status == 200);
 }
 
-TEST_CASE("options that cannot be are refused with their name") {
+TEST_CASE("invalid options are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.port(70000)}; }), "port must be from 0 to 65535"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("")}; }), "host"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.max_n(0)}; }), "max_n"));
@@ -126,7 +126,7 @@ TEST_CASE("options that cannot be are refused with their name") {
   CHECK(contains(message_of([&] { gateway.keys().limit_models(key.id, {"\xff"}); }), "must be UTF-8"));
 }
 
-TEST_CASE("many gateways live side by side, each with its own keys and script") {
+TEST_CASE("many gateways coexist, each with its own keys and script") {
   std::vector<Gateway> gateways;
   for (int i = 0; i < 20; ++i) {
     gateways.emplace_back(Options{}.seed(static_cast<std::uint64_t>(i)));
@@ -167,7 +167,7 @@ TEST_CASE("handles outlive their gateway") {
   CHECK_NOTHROW(keys.create("late"));
 }
 
-TEST_CASE("several models are served side by side, each by its own id and owner") {
+TEST_CASE("several models are served, each with its own id and owner") {
   Gateway gateway{Options{}.model("fast", "team a").model("deep", "team b")};
   const Http http(gateway);
   const Json list = http.get("/v1/models").json();
@@ -196,7 +196,7 @@ TEST_CASE("the same seed repeats secrets, ids and replies; another seed does not
   CHECK(run(7) != run(8));
 }
 
-TEST_CASE("the default key is the caller's when given, and valid from the start") {
+TEST_CASE("a given default key is used, and valid from the start") {
   Gateway gateway{Options{}
                       .api_key("sk-mine")
                       .key("second", KeyOptions{}.secret("sk-second"))
@@ -222,7 +222,7 @@ TEST_CASE("reset forgets stubs, failures and journal, and keeps keys and mounted
   CHECK(http.with_key(key.secret).post("/v1/images/generations", Json::object()).json()["ok"] == true);
 }
 
-TEST_CASE("the log hears of each exchange when it has ended, and what a log function throws stops nothing") {
+TEST_CASE("the log function is called at the end of each exchange, and its exceptions are ignored") {
   std::mutex mutex;
   std::vector<std::string> lines;
   Gateway gateway{Options{}.on_exchange([&](const Exchange& exchange) {
@@ -242,7 +242,7 @@ TEST_CASE("the log hears of each exchange when it has ended, and what a log func
   CHECK(contains(lines[1], "#2 POST /v1/chat/completions 401 "));
 }
 
-TEST_CASE("stop ends open streams at once and is told apart from a client that left") {
+TEST_CASE("stop ends open streams at once, and differs from a client that left") {
   Gateway gateway;
   Stub stub = gateway.chat().reply(text("one two").fault(after_events(1), stall()));
   RawConnection connection(gateway);
@@ -255,7 +255,7 @@ TEST_CASE("stop ends open streams at once and is told apart from a client that l
   CHECK(connection.receive_all().end != test_support::End::open);
 }
 
-TEST_CASE("stop waits for a tester's own function that blocks") {
+TEST_CASE("stop waits for a blocking function of the test") {
   std::promise<void> entered;
   std::promise<void> release;
   std::atomic<bool> returned{false};
@@ -279,7 +279,7 @@ TEST_CASE("stop waits for a tester's own function that blocks") {
   CHECK(stopping.get());
 }
 
-TEST_CASE("stop may be called by several threads at once") {
+TEST_CASE("several threads may call stop in parallel") {
   for (int run = 0; run < 100; ++run) {
     Gateway gateway;
     auto other = std::async(std::launch::async, [&] { gateway.stop(); });
@@ -288,7 +288,7 @@ TEST_CASE("stop may be called by several threads at once") {
   }
 }
 
-TEST_CASE("a gateway that is asked to stop by its own handler says no; another gateway's handler may stop it") {
+TEST_CASE("a handler cannot stop its own gateway, but another gateway") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.on("POST", "/v1/stop", [&](const ReceivedRequest&) {
     gateway.stop();
@@ -304,7 +304,7 @@ TEST_CASE("a gateway that is asked to stop by its own handler says no; another g
   CHECK(Http(other).post("/v1/stop", Json::object()).status == 200);
 }
 
-TEST_CASE("a body without a limit may be announced as large as it likes") {
+TEST_CASE("without a body limit any announced size is accepted") {
   Gateway gateway{Options{}.max_body(std::numeric_limits<std::size_t>::max())};
   RawConnection connection(gateway);
   connection.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000000000000000\r\n\r\n{");
@@ -313,7 +313,7 @@ TEST_CASE("a body without a limit may be announced as large as it likes") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a stub whose text is no UTF-8 is reported all the same") {
+TEST_CASE("a stub with invalid UTF-8 is still reported") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when(user_says("caf\xe9")).reply("yes");
   const Response response = Http(gateway).chat();
@@ -322,7 +322,7 @@ TEST_CASE("a stub whose text is no UTF-8 is reported all the same") {
   CHECK(gateway.journal().last().decision() == Decision::Kind::unmatched);
 }
 
-TEST_CASE("a call whose tokenizer throws is still a call of its stub") {
+TEST_CASE("a call whose tokenizer throws still counts as a call of its stub") {
   Gateway gateway{Options{}.verify_on_destruction(false).tokenizer(
       [](std::string_view) -> std::vector<std::string> { throw std::runtime_error("no vocabulary"); })};
   Stub stub = gateway.chat().reply("Hello.");

@@ -45,7 +45,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 // --- Moved-from gateways ---------------------------------------------------------------------------------------------
 
-TEST_CASE("every function of a Gateway that was moved from says so") {
+TEST_CASE("every function of a moved-from Gateway throws with an explanation") {
   Gateway gateway;
   Gateway owner = std::move(gateway);
   const std::vector<std::function<void()>> uses = {
@@ -82,7 +82,7 @@ TEST_CASE("every function of a Gateway that was moved from says so") {
   CHECK(Http(owner).chat().status == 200);
 }
 
-TEST_CASE("a Gateway that was moved from may be destroyed, moved again and assigned to") {
+TEST_CASE("a moved-from Gateway may be destroyed, moved again and assigned") {
   Gateway gateway;
   const std::string url = gateway.root_url();
   Gateway owner = std::move(gateway);
@@ -120,7 +120,7 @@ std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
                                   : "signal " + std::to_string(WTERMSIG(status))};
 }
 
-TEST_CASE("a gateway destroyed by a function that it called itself says so once, and the program aborts") {
+TEST_CASE("a gateway destroyed by its own function prints that once, and the program aborts") {
   const auto check = [](const std::function<void(std::unique_ptr<Gateway>&)>& begin) {
     const auto [said, end] = said_by([&] {
       std::unique_ptr<Gateway> gateway;
@@ -176,7 +176,7 @@ void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& g
   stop.join();
 }
 
-TEST_CASE("a function that opens or closes the port, or resets, does not block the stop that waits for it") {
+TEST_CASE("a function that opens or closes the port, or resets, does not block a stop that waits for it") {
   for (const Action act : {accept_connections, refuse_connections, reset}) {
     for (const bool is_open : {true, false}) {
       const auto outcome = said_by([&] {
@@ -212,7 +212,8 @@ TEST_CASE("a function that opens or closes the port, or resets, does not block t
 #define NEEDS_DESCRIPTORS false
 #endif
 
-TEST_CASE("nor does it on the thread that accepts connections, and turns one away" * doctest::skip(NEEDS_DESCRIPTORS)) {
+TEST_CASE("a function that opens the port while a connection is rejected does not block such a stop" *
+          doctest::skip(NEEDS_DESCRIPTORS)) {
   for (const Action act : {accept_connections, reset}) {
     const auto outcome = said_by([&] {
       std::promise<void> entered;
@@ -269,7 +270,7 @@ class OnSigpipe {
   struct sigaction before_ {};
 };
 
-TEST_CASE("what the program does on SIGPIPE is left alone") {
+TEST_CASE("a gateway does not change the program's action on SIGPIPE") {
   for (void (*handler)(int) : {count_pipe_signal, SIG_DFL, SIG_IGN}) {
     const OnSigpipe on_sigpipe(handler);
     {
@@ -282,7 +283,7 @@ TEST_CASE("what the program does on SIGPIPE is left alone") {
   }
 }
 
-TEST_CASE("gateways made at the same time leave SIGPIPE alone") {
+TEST_CASE("gateways created in parallel do not change SIGPIPE") {
   const OnSigpipe on_sigpipe(count_pipe_signal);
   constexpr int makers = 3;
   for (int round = 0; round < 100; ++round) {
@@ -299,7 +300,7 @@ TEST_CASE("gateways made at the same time leave SIGPIPE alone") {
   }
 }
 
-TEST_CASE("clients that leave while the gateway writes to them raise no SIGPIPE") {
+TEST_CASE("clients that leave while the gateway writes raise no SIGPIPE") {
   const OnSigpipe on_sigpipe(count_pipe_signal);
   pipe_signals = 0;
   {
@@ -331,7 +332,7 @@ TEST_CASE("clients that leave while the gateway writes to them raise no SIGPIPE"
 
 // --- The port --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the port of a gateway that refused connections can be had again as soon as it is stopped") {
+TEST_CASE("the port of a gateway that refused connections is free as soon as it is stopped") {
   Gateway gateway;
   gateway.refuse_connections();
   CHECK_THROWS_AS(Gateway{Options{}.port(gateway.port())}, GatewayError);
@@ -341,7 +342,7 @@ TEST_CASE("the port of a gateway that refused connections can be had again as so
   CHECK_NOTHROW(gateway.accept_connections());
 }
 
-TEST_CASE("a gateway that refused and accepted again leaves its port as any other, with connections open or not") {
+TEST_CASE("a gateway that refused and accepted again frees its port, with or without open connections") {
   for (const int refusals : {0, 1, 2}) {
     CAPTURE(refusals);
     Gateway gateway;

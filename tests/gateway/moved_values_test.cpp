@@ -113,7 +113,7 @@ std::string printed(const T& value) {
   return out.str();
 }
 
-TEST_CASE("settings with one value inside are refused, or as newly made, when they were moved from") {
+TEST_CASE("moved-from settings with one value are refused, or equal new ones") {
   is_refused("Reply", Reply("Hello.").header("X-One", "1"), answered);
   is_refused("Reply", chunks({{{"choices", Json::array()}}}), answered);
   is_refused("Reply", Reply(rate_limited(1s)), answered);
@@ -162,7 +162,7 @@ TEST_CASE("settings with one value inside are refused, or as newly made, when th
   });
 }
 
-TEST_CASE("a reply that a function gives after it was moved from is a 500, and a problem that verify reports") {
+TEST_CASE("a moved-from reply of a function is a 500, and a problem in verify()") {
   Gateway gateway;
   Reply once = "Hello.";
   gateway.chat().reply([&once](const ChatRequest&) -> Reply { return std::move(once); });
@@ -174,7 +174,7 @@ TEST_CASE("a reply that a function gives after it was moved from is a 500, and a
   CHECK(verification.message().find("this Reply was moved from") != std::string::npos);
 }
 
-TEST_CASE("settings stay what they are when they were moved from") {
+TEST_CASE("moved-from settings keep their values") {
   const auto on_the_wire = [](const Failure& failure) { return answered(failure); };
   stays("Failure", failure(418, "a code that is longer than what a string holds by itself", "message").type("type"),
         on_the_wire);
@@ -256,7 +256,7 @@ TEST_CASE("settings stay what they are when they were moved from") {
   stays("Range", at_least(2), [](const Range& range) { return range.to_string(); });
 }
 
-TEST_CASE("a matcher stays what it is when it was moved from") {
+TEST_CASE("a moved-from matcher keeps its conditions") {
   const TextMatcher texts[] = {"weather",
                                starts_with("What"),
                                matches_regex("w[aeiou]+ther"),
@@ -284,7 +284,7 @@ TEST_CASE("a matcher stays what it is when it was moved from") {
   }
 }
 
-TEST_CASE("a result that was moved from is as true or false as it was") {
+TEST_CASE("a moved-from result keeps its truth value") {
   Gateway gateway(Options().verify_on_destruction(false));
   gateway.chat().when(user_says("never said")).expect(1).reply("Hello.");
   CHECK(Http(gateway).get("/v1/nothing").status == 404);
@@ -297,7 +297,7 @@ TEST_CASE("a result that was moved from is as true or false as it was") {
   CHECK_FALSE(review);  // NOLINT: tests the moved-from object
 }
 
-TEST_CASE("an iterator of a sweep that was moved from is at the end") {
+TEST_CASE("a moved-from iterator of a sweep is at the end") {
   Gateway gateway(Options().verify_on_destruction(false));
   const Sweep sweep = gateway.sweep(text("Hi"), [&gateway] { ask_anything(gateway); });
   Sweep::Iterator source = sweep.begin();
@@ -313,7 +313,7 @@ TEST_CASE("an iterator of a sweep that was moved from is at the end") {
   CHECK(++fresh == sweep.end());
 }
 
-TEST_CASE("a handle that was moved from is a handle to the same") {
+TEST_CASE("a moved-from handle still refers to the same object") {
   Gateway gateway(Options().verify_on_destruction(false));
   const Stub stub = gateway.chat().named("hello").reply("Hello.");
   const Http http(gateway);
@@ -355,7 +355,7 @@ TEST_CASE("a handle that was moved from is a handle to the same") {
   CHECK(http.ask("Hi") == "For now.");
 }
 
-TEST_CASE("a builder that was moved from, or has mounted its stub, is refused") {
+TEST_CASE("a builder that was moved from, or has mounted its stub, refuses calls") {
   Gateway gateway;
   const std::string refusal =
       "refused: mock_gateway: this builder has mounted its stub, or was moved from; gateway.chat() begins another";

@@ -33,7 +33,7 @@ using Kind = Problem::Kind;
 
 // --- The journal -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a cleared journal has evicted nothing, and no review says that it has") {
+TEST_CASE("a cleared journal has no evicted exchanges, and no review mentions any") {
   for (const bool resets : {false, true}) {
     CAPTURE(resets);
     Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
@@ -51,7 +51,7 @@ TEST_CASE("a cleared journal has evicted nothing, and no review says that it has
   }
 }
 
-TEST_CASE("a cleared journal has all of its bytes for what comes") {
+TEST_CASE("a cleared journal has its full byte limit again") {
   Gateway gateway{Options{}.journal_limits(1000, 20'000)};
   const Http http = Http(gateway).keep_alive();
   const std::string long_text(6000, 'x');
@@ -65,7 +65,7 @@ TEST_CASE("a cleared journal has all of its bytes for what comes") {
   CHECK(gateway.journal().evicted() == 0);
 }
 
-TEST_CASE("a cleared journal has struck no connection") {
+TEST_CASE("a cleared journal has no connection faults") {
   Gateway gateway;
   gateway.next_connection(close_on_accept(), 2);
   CHECK(RawConnection(gateway).receive_all().bytes.empty());
@@ -76,7 +76,7 @@ TEST_CASE("a cleared journal has struck no connection") {
   CHECK(gateway.journal().connection_hits().size() == 1);
 }
 
-TEST_CASE("of struck connections the newest are kept, as many as exchanges") {
+TEST_CASE("the newest connection faults are kept, up to the limit of exchanges") {
   Gateway gateway{Options{}.journal_limits(3, 1 << 20)};
   gateway.next_connection(close_on_accept(), 5);
   for (int i = 0; i < 5; ++i) RawConnection(gateway).receive_all();
@@ -86,7 +86,7 @@ TEST_CASE("of struck connections the newest are kept, as many as exchanges") {
   CHECK(hits.back().connection_id == 5);
 }
 
-TEST_CASE("a wait for exchanges counts from the last clear, however many there were before") {
+TEST_CASE("a wait for exchanges counts from the last clear") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (int i = 0; i < 3; ++i) http.get("/v1/models");
@@ -98,7 +98,7 @@ TEST_CASE("a wait for exchanges counts from the last clear, however many there w
 
 // --- Reports of verify() and the destructor --------------------------------------------------------------------------
 
-TEST_CASE("problems that were too many to be kept are forgotten by a reset, and so is their number") {
+TEST_CASE("a reset forgets problems over the limit and their count") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http = Http(gateway).keep_alive();
   for (int test = 1; test <= 2; ++test) {
@@ -133,7 +133,7 @@ std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
   return reported;
 }
 
-TEST_CASE("what verify() told before a reset does not silence what is alike after it") {
+TEST_CASE("reports before a reset do not suppress equal ones after it") {
   const auto fail = [](Gateway& gateway) {
     gateway.chat().when(user_says("a")).reply("x");
     const Http http = Http(gateway).keep_alive();
@@ -154,7 +154,7 @@ TEST_CASE("what verify() told before a reset does not silence what is alike afte
                  "101 problems"));
 }
 
-TEST_CASE("verify tells the same each time that it is asked") {
+TEST_CASE("verify() repeats its results") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).expect(1).reply("x");
   Http(gateway).chat("b");
@@ -163,7 +163,7 @@ TEST_CASE("verify tells the same each time that it is asked") {
   CHECK(gateway.verify().message() == once);
 }
 
-TEST_CASE("review tells the same each time that it is asked") {
+TEST_CASE("review() repeats its results") {
   Gateway gateway;
   Http(gateway).chat({{"user", "u"}});
   const std::string once = gateway.review().message();
@@ -171,7 +171,7 @@ TEST_CASE("review tells the same each time that it is asked") {
   CHECK(gateway.review().message() == once);
 }
 
-TEST_CASE("an expectation that was removed unmet is told until the reset, and then no more") {
+TEST_CASE("an unmet expectation of a removed stub is reported until the reset") {
   Gateway gateway;
   { const ScopedStub scoped = gateway.chat().expect(1).reply("unused").scoped(); }
   CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmet_expectation});
@@ -179,7 +179,7 @@ TEST_CASE("an expectation that was removed unmet is told until the reset, and th
   CHECK(gateway.verify().message() == "nothing is wrong");
 }
 
-TEST_CASE("a reply under way at a reset ends as it began, and what it did not come to is no problem of the next test") {
+TEST_CASE("a reply under way at a reset ends normally, and its unreached places are no later problem") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(9), reset_connection()));
@@ -193,7 +193,7 @@ TEST_CASE("a reply under way at a reset ends as it began, and what it did not co
   CHECK(gateway.verify().message() == "nothing is wrong");
 }
 
-TEST_CASE("a request that is choosing its stub at a reset is not answered by a stub of the test before") {
+TEST_CASE("a request that is being matched at a reset gets no stub of the previous test") {
   Gateway gateway;
   std::promise<void> begun;
   std::promise<void> go_on;
@@ -214,7 +214,7 @@ TEST_CASE("a request that is choosing its stub at a reset is not answered by a s
 
 // --- Effects of repeated requests ------------------------------------------------------------------------------------
 
-TEST_CASE("after a reset the same requests are answered as at first, and twice the same is told apart") {
+TEST_CASE("after a reset requests get the same replies as at first, and repetitions are distinguished") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
   const Http http(gateway);
@@ -234,7 +234,7 @@ TEST_CASE("after a reset the same requests are answered as at first, and twice t
   CHECK(asked() == first);
 }
 
-TEST_CASE("after a reset requests beyond those that are counted exactly are answered as at first, too") {
+TEST_CASE("after a reset requests beyond the exact counters get the same replies as at first") {
   // This many different requests have their own counters; further ones share counters.
   constexpr std::uint64_t exact = 65'536;
   const ManualClock clock;

@@ -150,7 +150,7 @@ void check_turned_away(const Response& response, const std::string& reason) {
   CHECK(response.header("Connection") == "close");
 }
 
-TEST_CASE("300 exchanges that stall or are held delay nobody") {
+TEST_CASE("300 stalled or held exchanges delay no other") {
   Gateway gateway;
   Gate gate(60s);
   gateway.chat().reply("Hello.");
@@ -177,7 +177,7 @@ TEST_CASE("300 exchanges that stall or are held delay nobody") {
   for (std::size_t i = 1; i < slow.size(); i += 2) CHECK(slow[i].receive_response().text() == "one two");
 }
 
-TEST_CASE("connections that come at one time are served at one time, also when fewer were served before") {
+TEST_CASE("parallel connections are served in parallel, even after fewer were served") {
   Gateway gateway;
   const Http http(gateway);
   for (const std::size_t count : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
@@ -193,7 +193,7 @@ TEST_CASE("connections that come at one time are served at one time, also when f
   }
 }
 
-TEST_CASE("a connection that there is no descriptor for is answered 503 until one is free" * doctest::skip(sanitized)) {
+TEST_CASE("a connection without a free descriptor gets 503 until one is free" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;
   int status = 0;
@@ -225,7 +225,7 @@ TEST_CASE("a connection that there is no descriptor for is answered 503 until on
         std::string::npos);
 }
 
-TEST_CASE("a client that says nothing where there is no descriptor for it is answered too" * doctest::skip(sanitized)) {
+TEST_CASE("a silent client without a free descriptor gets a response too" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;
   while (streams.size() < 60 && gateway.begin_stream(streams) == 200) {
@@ -235,7 +235,7 @@ TEST_CASE("a client that says nothing where there is no descriptor for it is ans
   CHECK(silent.receive_all().end == test_support::End::fin);
 }
 
-TEST_CASE("clients that say nothing where there is no descriptor keep nobody waiting" * doctest::skip(sanitized)) {
+TEST_CASE("silent clients without free descriptors delay no other" * doctest::skip(sanitized)) {
   for (const bool has_thread : {true, false}) {
     CAPTURE(has_thread);
     GatewayProcess gateway(
@@ -256,7 +256,7 @@ TEST_CASE("clients that say nothing where there is no descriptor keep nobody wai
   }
 }
 
-TEST_CASE("clients that come at one time where there is no descriptor are all told so" * doctest::skip(sanitized)) {
+TEST_CASE("parallel clients without free descriptors all get the error" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;
   while (streams.size() < 60 && gateway.begin_stream(streams) == 200) {
@@ -273,14 +273,14 @@ TEST_CASE("clients that come at one time where there is no descriptor are all to
     for (const Response& answer : some) check_turned_away(answer, "no descriptor left");
 }
 
-TEST_CASE("a connection that the system gives no thread for is answered 503" * doctest::skip(sanitized)) {
+TEST_CASE("a connection without a thread gets 503" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] {}, [](Gateway&) { leave_no_thread(); });
   for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "no thread");
   CHECK(gateway.end().find("a connection is answered 503 connection_limit: the system gives no thread") !=
         std::string::npos);
 }
 
-TEST_CASE("where the system gives no thread, what is in one goes on, and who is open waits for it" *
+TEST_CASE("if the system refuses threads, running work continues, and open connections wait for it" *
           doctest::skip(sanitized)) {
   int release[2];
   REQUIRE(::pipe(release) == 0);
@@ -316,7 +316,7 @@ TEST_CASE("where the system gives no thread, what is in one goes on, and who is 
   for (const int end : release) ::close(end);
 }
 
-TEST_CASE("where the system gives no thread, exchanges that wait need none" * doctest::skip(sanitized)) {
+TEST_CASE("if the system refuses threads, waiting exchanges need none" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] {},
                          [](Gateway& made) {
                            if (Http(made).request("GET", "/v1/models").status != 200) std::cerr << "not served\n";
@@ -331,7 +331,7 @@ TEST_CASE("where the system gives no thread, exchanges that wait need none" * do
   CHECK(gateway.end().find("not served") == std::string::npos);
 }
 
-TEST_CASE("a fault on accept waits for a connection that the system gives a thread for" * doctest::skip(sanitized)) {
+TEST_CASE("a fault on accept waits for a connection that gets a thread" * doctest::skip(sanitized)) {
   for (const std::size_t times : {std::size_t{1}, std::size_t{3}}) {
     CAPTURE(times);
     GatewayProcess gateway([] {},
@@ -351,7 +351,7 @@ TEST_CASE("a fault on accept waits for a connection that the system gives a thre
   }
 }
 
-TEST_CASE("a limit that leaves a gateway hardly a descriptor is said at its start" * doctest::skip(sanitized)) {
+TEST_CASE("a limit with hardly any descriptors is reported at the start" * doctest::skip(sanitized)) {
   GatewayProcess few([] { leave_descriptors(30); });
   CHECK(few.end().find("descriptors (ulimit -n) and has used most") != std::string::npos);
 
@@ -367,7 +367,7 @@ TEST_CASE("a limit that leaves a gateway hardly a descriptor is said at its star
         std::string::npos);
 }
 
-TEST_CASE("however few descriptors are left, a gateway says so or serves" * doctest::skip(sanitized)) {
+TEST_CASE("with any number of descriptors, a gateway serves or reports the limit" * doctest::skip(sanitized)) {
   for (int count = 0; count <= 12; ++count) {
     CAPTURE(count);
     GatewayProcess few([count] { leave_descriptors(count); });
@@ -386,7 +386,7 @@ TEST_CASE("however few descriptors are left, a gateway says so or serves" * doct
   }
 }
 
-TEST_CASE("connections beyond descriptor 1024 are served like any other" * doctest::skip(sanitized)) {
+TEST_CASE("connections beyond descriptor 1024 are served like others" * doctest::skip(sanitized)) {
   rlimit limits{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limits) == 0);
   if (limits.rlim_max < 1200) {

@@ -30,7 +30,7 @@ using Kind = Problem::Kind;
 
 // --- In a request ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a test is told by any of several header fields of one name") {
+TEST_CASE("any of several header fields of a name identifies a test") {
   Gateway gateway;
   Http(gateway).with_header("X-Test", "other").with_header("X-Test", "mine").chat();
   CHECK(gateway.journal().in(with_header("x-test", "mine")).size() == 1);
@@ -38,7 +38,7 @@ TEST_CASE("a test is told by any of several header fields of one name") {
   CHECK(gateway.journal().in(with_header("x-test", "third")).empty());
 }
 
-TEST_CASE("a second Transfer-Encoding field is refused as a second coding is") {
+TEST_CASE("a second Transfer-Encoding field is refused like a second coding") {
   Gateway gateway;
   const Http http = Http(gateway).with_header("Transfer-Encoding", "chunked");
   for (const bool twice : {false, true}) {
@@ -69,7 +69,7 @@ TEST_CASE("a key is masked in every place of a body, a target and a header secti
 
 // --- Keys and failures -----------------------------------------------------------------------------------------------
 
-TEST_CASE("keys of one description are one scope, whichever of them a stub names") {
+TEST_CASE("keys with the same description are one scope, whichever a stub names") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const CreatedKey first = gateway.keys().create("team");
   const CreatedKey second = gateway.keys().create("team");
@@ -81,7 +81,7 @@ TEST_CASE("keys of one description are one scope, whichever of them a stub names
   CHECK(kinds(gateway.verify(second.id)) == std::vector<Kind>{Kind::unmet_expectation});
 }
 
-TEST_CASE("clearing the failures of one key, model or operation leaves those of another") {
+TEST_CASE("clearing the failures of one key, model or operation keeps those of another") {
   Gateway gateway{Options{}.model("one").model("two")};
   const CreatedKey second = gateway.keys().create("second");
   const std::string first = gateway.keys().list().front().id;
@@ -101,7 +101,7 @@ TEST_CASE("clearing the failures of one key, model or operation leaves those of 
   CHECK(http.chat({{"model", "one"}}).status == 502);
 }
 
-TEST_CASE("a limit for all that is set anew starts afresh") {
+TEST_CASE("setting the limit of all keys again restarts its window") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
@@ -113,7 +113,7 @@ TEST_CASE("a limit for all that is set anew starts afresh") {
   CHECK(http.chat().header("Retry-After") == "20");
 }
 
-TEST_CASE("once a window is over, all of its requests remain, also to a request that takes none") {
+TEST_CASE("after a window all requests are available, even for a request that takes none") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).profile(Profile::openai).limit(2, 10s)};
   const Http http(gateway);
@@ -128,7 +128,7 @@ TEST_CASE("once a window is over, all of its requests remain, also to a request 
 
 // --- In a script -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a stub waits for all of its scenarios, and moves all that it names") {
+TEST_CASE("a stub waits for all of its scenarios, and changes all that it names") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("neither");
@@ -150,7 +150,7 @@ TEST_CASE("a stub waits for all of its scenarios, and moves all that it names") 
   CHECK(http.ask("x") == "neither");
 }
 
-TEST_CASE("a stub that was not called is told with every state that it waits for") {
+TEST_CASE("a stub without calls reports every state that it waits for") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply("older");
   gateway.chat().named("both").in_state("order", "started").in_state("parcel", "packed").expect(1).reply("x");
@@ -160,7 +160,7 @@ TEST_CASE("a stub that was not called is told with every state that it waits for
       ": this one waits for state machine \"order\" to be \"started\" and state machine \"parcel\" to be \"packed\""));
 }
 
-TEST_CASE("each thing that a request should be and is not is told") {
+TEST_CASE("each unmet should() condition of a request is reported") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().should(temperature_is(0), stream_is(true), has_tool("f")).reply("x");
   Http(gateway).chat({{"temperature", 0}});
@@ -171,7 +171,7 @@ TEST_CASE("each thing that a request should be and is not is told") {
   CHECK(has_part(verification.message(), "has tool \"f\""));
 }
 
-TEST_CASE("a second fault that the reply never came to is told, although it came to the first") {
+TEST_CASE("a second fault that the reply does not reach is reported, although the first was reached") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(
       text("one two three").fault(after_tokens(1), skip_event()).fault(after_tokens(9), reset_connection()));
@@ -181,7 +181,7 @@ TEST_CASE("a second fault that the reply never came to is told, although it came
   CHECK(has_part(verification.message(), "reset the connection after 9 tokens"));
 }
 
-TEST_CASE("a stub that was called again after another is out of order") {
+TEST_CASE("a stub that is called again after another is out of order") {
   Gateway gateway;
   const Http http(gateway);
   const Stub first = gateway.chat().when(user_says("first")).reply("x");
@@ -194,7 +194,7 @@ TEST_CASE("a stub that was called again after another is out of order") {
   CHECK(first.last_call().id() == 3);
 }
 
-TEST_CASE("however an exchange ends, its stub has done with it when the client asks again") {
+TEST_CASE("when the client sends its next request, the stub has finished the previous one") {
   struct Ending {
     const char* what;
     Reply reply;
@@ -246,7 +246,7 @@ TEST_CASE("a gate that was released twice lets two pass, and holds the third") {
   CHECK(third.receive_response().status == 200);
 }
 
-TEST_CASE("a client that left its place at a gate takes no release from the next") {
+TEST_CASE("a client that left a gate takes no release from the next") {
   Gate gate;
   Gateway gateway;
   gateway.chat().reply(text("a").hold(gate, before_token(1)));
@@ -263,7 +263,7 @@ TEST_CASE("a client that left its place at a gate takes no release from the next
   CHECK(second.receive_response().done());
 }
 
-TEST_CASE("a reply that comes to one gate twice is held twice") {
+TEST_CASE("a reply with the same gate twice is held twice") {
   Gate gate;
   Gateway gateway;
   const Stub stub = gateway.chat().reply(text("a b c").hold(gate, before_token(2)).hold(gate, before_token(3)));
@@ -277,7 +277,7 @@ TEST_CASE("a reply that comes to one gate twice is held twice") {
   CHECK(connection.receive_response().joined_text() == "a b c");
 }
 
-TEST_CASE("the wait of a client that left stands on the clock no more, and the others go on") {
+TEST_CASE("the clock drops the wait of a departed client, and keeps the others") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("a b").every(1s));
@@ -296,7 +296,7 @@ TEST_CASE("the wait of a client that left stands on the clock no more, and the o
   CHECK(clock.waits().empty());
 }
 
-TEST_CASE("two waits for one moment end together, and each advance that follows goes on from there") {
+TEST_CASE("two waits with the same deadline end together, and later advances continue from there") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("a b c").every(1s));
@@ -316,7 +316,7 @@ TEST_CASE("two waits for one moment end together, and each advance that follows 
 
 // --- Requests on a connection ----------------------------------------------------------------------------------------
 
-TEST_CASE("a client that leaves before the second answer began waited for no byte of it") {
+TEST_CASE("a client that leaves before the second reply began waited for no byte of it") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   Gate gate;
@@ -337,7 +337,7 @@ TEST_CASE("a client that leaves before the second answer began waited for no byt
   CHECK_FALSE(exchange.first_byte());
 }
 
-TEST_CASE("a client that gave up on the second answer of its connection is recorded as having left") {
+TEST_CASE("a client that abandons the second reply on its connection is recorded as having left") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply("first", text("too late").first_token_after(3s));
@@ -354,7 +354,7 @@ TEST_CASE("a client that gave up on the second answer of its connection is recor
   CHECK(exchange.outcome() == Outcome::Kind::client_left);
 }
 
-TEST_CASE("a guard that ended the first request's slow body is not told of the second") {
+TEST_CASE("a guard that ended the first request's slow body is not reported for the second") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
   gateway.next_connection(slow_body(1000, 1s));
@@ -369,7 +369,7 @@ TEST_CASE("a guard that ended the first request's slow body is not told of the s
   CHECK_FALSE(exchanges[1].connection_fault());
 }
 
-TEST_CASE("of two requests sent before the client closed its side, each is recorded so") {
+TEST_CASE("each of two requests sent before a half-close is recorded as such") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("first").hold(gate, before_event(1)), text("second"));
@@ -387,7 +387,7 @@ TEST_CASE("of two requests sent before the client closed its side, each is recor
   CHECK(gateway.journal().last().client_closed_its_side());
 }
 
-TEST_CASE("steps of a sweep that made no request may be two, when one between them did") {
+TEST_CASE("steps of a sweep without requests are allowed between others") {
   Gateway gateway;
   const std::string request = Http(gateway).with_header("Connection", "close").format_chat({{"stream", true}});
   std::size_t calls = 0;

@@ -58,7 +58,7 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
 
 }  // namespace stop_test
 
-TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
+TEST_CASE("a gateway stops within 50 ms with any open connections") {
   const int runs = test_support::sanitized ? 5 : 50;
   // Judges the maximum of a whole series. Other processes also take wall time, so a failed series is measured again, at
   // most twice.
@@ -70,7 +70,7 @@ TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
   }
 }
 
-TEST_CASE("a gateway that nobody used stops, and one that was just started") {
+TEST_CASE("an unused gateway stops, and one that has just started") {
   for (int run = 0; run < 50; ++run) {
     Gateway gateway;
     if (run % 2 == 0) gateway.stop();

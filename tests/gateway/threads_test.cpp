@@ -158,7 +158,7 @@ std::vector<Tester> testers() {
   };
 }
 
-TEST_CASE("a function of the test's that blocks delays nobody else") {
+TEST_CASE("a blocking function of the test delays no other client") {
   for (const Tester& tester : testers()) {
     CAPTURE(tester.name);
     Latch latch;
@@ -179,7 +179,7 @@ TEST_CASE("a function of the test's that blocks delays nobody else") {
   }
 }
 
-TEST_CASE("on_connection_hit that blocks delays nobody else") {
+TEST_CASE("a blocking on_connection_hit delays no other client") {
   Latch latch;
   Gateway gateway{Options{}.on_connection_hit([&latch](const ConnectionHit&) { latch.wait(); })};
   Kept kept(gateway, 12);
@@ -193,7 +193,7 @@ TEST_CASE("on_connection_hit that blocks delays nobody else") {
   CHECK(struck.receive_all().end == End::reset);
 }
 
-TEST_CASE("a thousand functions that block at one time delay nobody else") {
+TEST_CASE("a thousand blocking functions in parallel delay no other client") {
   const std::size_t count = sanitized ? 100 : 1000;
   Latch latch;
   Gateway gateway;
@@ -213,7 +213,7 @@ TEST_CASE("a thousand functions that block at one time delay nobody else") {
   for (RawConnection& connection : blocked) CHECK(connection.receive_response(60s).text() == "late");
 }
 
-TEST_CASE("clients that send a part of a request, or do not read their answer, delay nobody else") {
+TEST_CASE("clients that send partial requests or do not read delay no other client") {
   Gateway gateway;
   gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
   Kept kept(gateway, 12);
@@ -244,7 +244,7 @@ std::size_t threads() {
   return count;
 }
 
-TEST_CASE("a client that has its answer takes no thread, and a gateway without clients has one") {
+TEST_CASE("a client with its reply occupies no thread, and a gateway without clients has one") {
   const std::size_t before = threads();
   Gateway gateway;
   {
@@ -327,7 +327,7 @@ std::vector<Waiting> waiting() {
   };
 }
 
-TEST_CASE("an exchange that waits takes no thread, whatever it waits for") {
+TEST_CASE("a waiting exchange occupies no thread, whatever it waits for") {
   for (const Waiting& one : waiting()) {
     CAPTURE(one.name);
     const std::size_t before = threads();
@@ -353,7 +353,7 @@ TEST_CASE("an exchange that waits takes no thread, whatever it waits for") {
 
 #endif
 
-TEST_CASE("a reply leaves in time that began on a thread of its own, while its client sent more") {
+TEST_CASE("a reply that began on another thread leaves on time while its client sends more") {
   std::atomic<int> called{0};  // the last request also increments it, and may run until the gateway ends
   std::atomic<int> released{0};
   Gateway gateway;
@@ -378,7 +378,7 @@ TEST_CASE("a reply leaves in time that began on a thread of its own, while its c
   released = 1000;
 }
 
-TEST_CASE("a client that closes its side with its request is let go with the answer") {
+TEST_CASE("a client that half-closes with its request is released with the reply") {
   Gateway gateway;
   const Http http(gateway);
   for (int i = 0; i < 50; ++i) {
@@ -391,7 +391,7 @@ TEST_CASE("a client that closes its side with its request is let go with the ans
   }
 }
 
-TEST_CASE("what a client sends while its connection is busy is answered next") {
+TEST_CASE("bytes that a client sends on a busy connection are answered next") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("held").hold(gate, before_event(1)));
@@ -407,7 +407,7 @@ TEST_CASE("what a client sends while its connection is busy is answered next") {
   }
 }
 
-TEST_CASE("a client that sends thousands of requests ahead of their answers delays nobody else") {
+TEST_CASE("a client that pipelines thousands of requests delays no other client") {
   const std::size_t count = sanitized ? 500 : 3000;
   Gateway gateway;
   Kept kept(gateway, 4);  // one thread waits for all of them
@@ -427,7 +427,7 @@ TEST_CASE("a client that sends thousands of requests ahead of their answers dela
   CHECK(answered == count);
 }
 
-TEST_CASE("a kept connection is closed when it has been idle, whatever came before") {
+TEST_CASE("an idle connection is closed, whatever came before") {
   Gateway gateway{Options{}.idle_timeout(150ms)};
   Kept kept(gateway, 20);
   const auto before = std::chrono::steady_clock::now();
@@ -436,7 +436,7 @@ TEST_CASE("a kept connection is closed when it has been idle, whatever came befo
   CHECK(std::chrono::steady_clock::now() - before >= 140ms);
 }
 
-TEST_CASE("a gateway that stops lets a thousand clients go that say nothing") {
+TEST_CASE("a stopping gateway closes a thousand silent connections") {
   const std::size_t count = sanitized ? 200 : 1000;
   std::optional<Gateway> gateway;
   gateway.emplace();

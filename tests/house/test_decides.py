@@ -32,7 +32,7 @@ def missing_in(text, folders=(CHECKOUT,)):
 
 
 class Decides(unittest.TestCase):
-    def test_each_file_says_what_it_decides(self):
+    def test_each_file_describes_itself(self):
         files = list(decides.files())
         self.assertGreater(len(files), 200)
         for name in files:
@@ -41,12 +41,12 @@ class Decides(unittest.TestCase):
                 self.assertTrue(line, "its first line is to say what it decides")
                 self.assertLessEqual(len(line), LONGEST_LINE, "say in fewer words what it decides")
 
-    def test_what_the_lines_name_is_there(self):
+    def test_files_named_in_the_lines_exist(self):
         for name in decides.files():
             folder = (CHECKOUT / name).parent
             self.assertEqual(missing_in(decides.decides(name), [CHECKOUT, CHECKOUT / "src", folder]), [], name)
 
-    def test_what_contributing_names_is_there(self):
+    def test_files_named_in_contributing_exist(self):
         text = CONTRIBUTING.read_text(encoding="utf-8")
         self.assertGreater(len(set(names_in(text))), 100)
         self.assertEqual(missing_in(text), [], "CONTRIBUTING.md names these, which are not there")

@@ -36,7 +36,7 @@ int main() { std::printf("%d %d %d\\n", f(1, {1, 2, 3, 4}), f(-1, {3}), f(11, {}
 
 
 class Switches(unittest.TestCase):
-    def test_one_build_has_each_mistake(self):
+    def test_one_build_contains_each_mistake(self):
         mutants = dict(enumerate((mutant for mutant in find_mutants("a.cpp", PROGRAM)
                                   if mutant.line < PROGRAM[:PROGRAM.index("int main")].count("\n") + 1), 1))
         self.assertGreater(len(mutants), 25)

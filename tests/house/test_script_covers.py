@@ -122,7 +122,7 @@ def rows():
     text = "".join(path.read_text() for path in sorted((SRC / "document").glob("*.cpp")))
     for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", text, flags=re.S):
         tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
-    # Tables that are generated from the rows of what they describe.
+    # Tables that are generated from the rows of C++ types.
     for path in ["model/acceptance.hpp", "model/sse_dialect.cpp"]:
         for name, body in re.findall(r"Row ([\w:]+)\[\d*\] = \{(.*?)\n\};", (SRC / path).read_text(), flags=re.S):
             tables[name] = set(re.findall(r'\n    \{(?:[\w:]+, )?"(\w+)",', body))

@@ -26,7 +26,7 @@ inline std::vector<std::string> listed_models(const Http& http) {
   return result;
 }
 
-TEST_CASE("without a valid key everything is 401 with the documented body") {
+TEST_CASE("without a valid key every request gets 401 with the documented body") {
   Gateway gateway;
   gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest&) { return Json{{"made", true}}; });
   const Http http(gateway);
@@ -64,7 +64,7 @@ TEST_CASE("without a valid key everything is 401 with the documented body") {
   }
 }
 
-TEST_CASE("the scheme is taken in any case and with any number of spaces; strict takes exactly Bearer") {
+TEST_CASE("the scheme is case-insensitive with any number of spaces; strict accepts exactly Bearer") {
   const Gateway lax;
   for (const char* scheme : {"Bearer ", "bearer ", "BEARER ", "Bearer   "}) {
     CAPTURE(scheme);
@@ -119,7 +119,7 @@ TEST_CASE("a key limited to operations gets 403 for others") {
   CHECK(http.get("/v1/models").status == 200);
 }
 
-TEST_CASE("a request is judged in the documented order, the first hit answers") {
+TEST_CASE("the checks of a request run in the documented order, and the first failure is the response") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).model("open").model("closed")};
   const auto key_with = [&](const KeyOptions& options) { return gateway.keys().create("", options); };

@@ -38,7 +38,7 @@ inline std::vector<std::string> ids(const std::vector<ApiKey>& keys) {
   return result;
 }
 
-TEST_CASE("a gateway has a default key from the start, and its secret can be asked for again") {
+TEST_CASE("a gateway has a default key from the start, and its secret can be read again") {
   const Gateway gateway;
   CHECK(gateway.api_key().substr(0, 3) == "sk-");
   CHECK(gateway.api_key() == gateway.api_key());
@@ -46,7 +46,7 @@ TEST_CASE("a gateway has a default key from the start, and its secret can be ask
   CHECK(gateway.keys().list().size() == 1);
 }
 
-TEST_CASE("a created key is accepted, and what the console shows of it is all but its secret") {
+TEST_CASE("a created key is accepted, and the console shows everything except its secret") {
   const ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   const CreatedKey created = gateway.keys().create("billing service");
@@ -68,7 +68,7 @@ TEST_CASE("a created key is accepted, and what the console shows of it is all bu
   CHECK(gateway.keys().find(created.id).description == "billing, new");
 }
 
-TEST_CASE("a disabled key gets 403 until it is re-enabled") {
+TEST_CASE("a disabled key gets 403 until it is enabled again") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create("billing service");
   const Http http = Http(gateway).with_key(key.secret);
@@ -96,7 +96,7 @@ TEST_CASE("a key can be created disabled and enabled later") {
   CHECK(Http(gateway).with_key(key.secret).chat().status == 200);
 }
 
-TEST_CASE("a key goes through its states, each for so many of its requests") {
+TEST_CASE("a key goes through its states, each for a number of its requests") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create("later", KeyOptions{}
                                                             .state_for(KeyState::enabled, 1)
@@ -117,7 +117,7 @@ TEST_CASE("a key goes through its states, each for so many of its requests") {
   for (int i = 0; i < 3; ++i) CHECK(http.chat().status == 403);
 }
 
-TEST_CASE("a key that is disabled for some requests is enabled then, unless the test decides otherwise") {
+TEST_CASE("a key disabled for some requests is enabled afterwards, unless the test changes it") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create();
   const Http http = Http(gateway).with_key(key.secret);
@@ -157,7 +157,7 @@ TEST_CASE("disabling a disabled key and enabling an enabled one change nothing")
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a deleted key, enabled or disabled before, gets 401, leaves the list and can be looked up") {
+TEST_CASE("a deleted key gets 401, leaves the list and can still be looked up") {
   const Gateway gateway;
   const CreatedKey enabled = gateway.keys().create("enabled");
   const CreatedKey disabled = gateway.keys().create("disabled", KeyOptions{}.disabled());
@@ -171,7 +171,7 @@ TEST_CASE("a deleted key, enabled or disabled before, gets 401, leaves the list 
   CHECK(ids(gateway.keys().list()) == std::vector<std::string>{"key_1"});
 }
 
-TEST_CASE("whatever is done to a deleted key throws and says what to do instead") {
+TEST_CASE("every operation on a deleted key throws with advice") {
   const Gateway gateway;
   const Keys keys = gateway.keys();
   const std::string id = keys.create("billing service").id;
@@ -188,14 +188,14 @@ TEST_CASE("whatever is done to a deleted key throws and says what to do instead"
   CHECK(contains(error_of([&] { keys.unlimit_rate(id); }), "cannot be limited"));
 }
 
-TEST_CASE("an unknown id throws and says where the ids are") {
+TEST_CASE("an unknown id throws and says where to find ids") {
   const Gateway gateway;
   CHECK(error_of([&] { gateway.keys().disable("x"); }) ==
         "mock_gateway: no key has the id \"x\"; Keys::list() shows the ids");
   CHECK(contains(error_of([&] { gateway.keys().find(""); }), "no key has the id \"\""));
 }
 
-TEST_CASE("a secret given in place of an id is explained and not repeated") {
+TEST_CASE("a secret instead of an id is explained and not repeated") {
   const Gateway gateway;
   const Gateway other{Options{}.seed(2)};
   for (const std::string& secret : {gateway.api_key(), other.api_key()}) {
@@ -208,7 +208,7 @@ TEST_CASE("a secret given in place of an id is explained and not repeated") {
   }
 }
 
-TEST_CASE("generated secrets repeat from run to run, differ by seed, and never meet a chosen one") {
+TEST_CASE("generated secrets repeat between runs, differ by seed, and never equal a chosen one") {
   const auto secrets = [](const Options& options) {
     const Gateway gateway{options};
     return std::vector<std::string>{gateway.api_key(), gateway.keys().create().secret, gateway.keys().create().secret};
@@ -225,7 +225,7 @@ TEST_CASE("generated secrets repeat from run to run, differ by seed, and never m
   CHECK(beside[1] != first[1]);
 }
 
-TEST_CASE("a secret can be chosen; what cannot be one throws without being repeated") {
+TEST_CASE("a secret can be chosen; an invalid one throws without being repeated") {
   const Gateway gateway{Options{}.api_key("sk-default")};
   CHECK(gateway.api_key() == "sk-default");
   CHECK(Http(gateway).chat().status == 200);
@@ -254,7 +254,7 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
   }
 }
 
-TEST_CASE("a key of any form lives as a key that begins with sk- does") {
+TEST_CASE("a key of any form works like a key that begins with sk-") {
   const Gateway gateway{Options{}.api_key("EMPTY").key("off", KeyOptions{}.secret("hf_other=").disabled())};
   CHECK(gateway.api_key() == "EMPTY");
   const Http http(gateway);
@@ -282,7 +282,7 @@ TEST_CASE("a key of any form lives as a key that begins with sk- does") {
   CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
 }
 
-TEST_CASE("a change of state applies to the first request that is sent after the call returned, from any thread") {
+TEST_CASE("a change of state applies to the first request after the call returned, from any thread") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create("hammered");
   std::atomic<bool> disabled{false};
@@ -333,7 +333,7 @@ TEST_CASE("a request under way when its key is disabled or deleted completes") {
   }
 }
 
-TEST_CASE("a rotated key is used no more once the client has the new one") {
+TEST_CASE("a rotated key is unused once the client has the new one") {
   const Gateway gateway;
   const CreatedKey old_key = gateway.keys().create("service, old");
   CHECK(Http(gateway).with_key(old_key.secret).chat().status == 200);
@@ -410,7 +410,7 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   CHECK_FALSE(contains(shown, "sk-odd%2F"));
 }
 
-TEST_CASE("a key knows how many requests presented it and when the last one did, also those that are evicted") {
+TEST_CASE("a key counts its requests and knows the last one's time, even if they were evicted") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).journal_limits(1, 1 << 20).verify_on_destruction(false)};
   const CreatedKey created = gateway.keys().create("counted");
@@ -437,7 +437,7 @@ TEST_CASE("a key knows how many requests presented it and when the last one did,
   CHECK(gateway.keys().list().front().requests == 1);
 }
 
-TEST_CASE("requests of many clients at once are counted exactly") {
+TEST_CASE("requests of many parallel clients are counted exactly") {
   constexpr std::size_t clients = 8;
   constexpr std::size_t rounds = 50;
   const Gateway gateway;
@@ -448,7 +448,7 @@ TEST_CASE("requests of many clients at once are counted exactly") {
   CHECK(gateway.keys().list().front().requests == clients * rounds);
 }
 
-TEST_CASE("a handle on the keys outlives its gateway") {
+TEST_CASE("a handle of the keys outlives its gateway") {
   const Keys keys = Gateway{}.keys();
   const CreatedKey key = keys.create("afterwards");
   keys.disable(key.id);

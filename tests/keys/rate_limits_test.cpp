@@ -23,7 +23,7 @@ using test_support::Http;
 using test_support::in_threads;
 using test_support::Response;
 
-TEST_CASE("a rate limit refuses what is too much with the Retry-After that is really left") {
+TEST_CASE("a rate limit refuses excess requests with the exact remaining Retry-After") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
@@ -54,7 +54,7 @@ TEST_CASE("a rate limit refuses what is too much with the Retry-After that is re
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a client that returns after exactly the Retry-After is served") {
+TEST_CASE("a client that returns exactly after Retry-After is served") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(1, 7300ms)};
   const Http http(gateway);
@@ -68,7 +68,7 @@ TEST_CASE("a client that returns after exactly the Retry-After is served") {
   }
 }
 
-TEST_CASE("a limit for all keys is shared, and the longer wait is told when both are exceeded") {
+TEST_CASE("a limit for all keys is shared, and the longer wait is sent if both are exceeded") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   gateway.keys().limit_rate_for_all(2, 60s);
@@ -114,7 +114,7 @@ TEST_CASE("the keys of a group count together, each against its limit") {
   CHECK(ask(two).status == 200);
 }
 
-TEST_CASE("a limit that is set anew starts afresh, and one that is lifted is gone") {
+TEST_CASE("setting a limit again restarts it, and removing it ends it") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   const std::string id = gateway.keys().list().front().id;
@@ -132,7 +132,7 @@ TEST_CASE("a limit that is set anew starts afresh, and one that is lifted is gon
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a limit that is lifted and set again starts afresh, a key's own and the one for all") {
+TEST_CASE("a limit removed and set again starts anew, for a key and for all") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(1, 10s));
@@ -151,7 +151,7 @@ TEST_CASE("a limit that is lifted and set again starts afresh, a key's own and t
   CHECK(http.chat().status == 429);
 }
 
-TEST_CASE("the openai profile tells what is left of a key's own limit, else of the one for all") {
+TEST_CASE("the openai profile reports the rest of a key's own limit, or else of the common one") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
   const Http http(gateway);
@@ -171,7 +171,7 @@ TEST_CASE("the openai profile tells what is left of a key's own limit, else of t
   CHECK(told(http.chat()) == "5 4 1m0s");
 }
 
-TEST_CASE("a limit counts whatever got past the key, whatever comes of it") {
+TEST_CASE("a limit counts every request with a valid key, whatever its response") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(3, 10s)};
   const Http http(gateway);
@@ -182,7 +182,7 @@ TEST_CASE("a limit counts whatever got past the key, whatever comes of it") {
   CHECK(http.get("/v1/models").status == 429);
 }
 
-TEST_CASE("a limit for ever refuses with as many whole seconds as can be said") {
+TEST_CASE("an infinite limit sends the largest possible Retry-After") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(1, Duration::max())};
   const Http http(gateway);
@@ -193,7 +193,7 @@ TEST_CASE("a limit for ever refuses with as many whole seconds as can be said") 
   CHECK(gateway.journal().count() == 2);
 }
 
-TEST_CASE("a limit that can never be kept is refused where it is written") {
+TEST_CASE("an impossible limit is refused where it is written") {
   const Gateway gateway;
   const std::string id = gateway.keys().list().front().id;
   CHECK(contains(error_of([&] { gateway.keys().limit_rate(id, 0, 1s); }), "at least 1 request"));
@@ -203,7 +203,7 @@ TEST_CASE("a limit that can never be kept is refused where it is written") {
   CHECK_THROWS_AS(Gateway{Options{}.limit(0, 1s)}, GatewayError);
 }
 
-TEST_CASE("a request is counted at the moment of the gateway's clock, however slowly its body is read") {
+TEST_CASE("a request counts at its arrival on the gateway's clock, however slowly its body is read") {
   for (const bool limits_all : {true, false}) {
     CAPTURE(limits_all);
     const Options options = Options{}.clock(InstantClock{}).profile(Profile::openai);
@@ -226,7 +226,7 @@ TEST_CASE("a request is counted at the moment of the gateway's clock, however sl
   }
 }
 
-TEST_CASE("requests of many threads are counted against a limit one by one") {
+TEST_CASE("requests of many threads are counted one by one") {
   const ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(25, 10s)};
   std::atomic<int> accepted{0};

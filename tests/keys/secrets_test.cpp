@@ -74,7 +74,7 @@ inline std::string base64(const std::string& bytes, bool for_urls, bool padded) 
   return result;
 }
 
-TEST_CASE("a key of another account is masked wherever a client puts it") {
+TEST_CASE("a key of another account is masked in every place") {
   std::mutex mutex;
   std::string shown;
   Gateway gateway{Options{}.unmatched(Unmatched::allowed).on_exchange([&](const Exchange& exchange) {
@@ -119,14 +119,14 @@ TEST_CASE("a key of another account is masked wherever a client puts it") {
   CHECK_FALSE(contains(shown, "3nEa"));
 }
 
-TEST_CASE("a session token in its header is masked, whatever its form") {
+TEST_CASE("a session token in its header is masked in any form") {
   const Gateway gateway;
   Http(gateway).with_header("x-amz-security-token", "IQoJ short").get("/v1/models");
   CHECK(gateway.journal().last().headers().find("X-Amz-Security-Token") == "***");
   CHECK_FALSE(contains(gateway.journal().last().raw(), "IQoJ"));
 }
 
-TEST_CASE("words that begin like a key, and shorter ones, stay as they are") {
+TEST_CASE("words that begin like a key, and shorter ones, stay unchanged") {
   Gateway gateway;
   const std::string text =
       "desk-bound sk-learn sk-SK sk-folding-cube sk-123456789012345 task-force-of-the-united-nations "
@@ -161,7 +161,7 @@ TEST_CASE("a key of another account in the body is a finding") {
         "key_in_body (exchange 1): the body holds a key. Send it in the Authorization header alone.");
 }
 
-TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, wherever in it the key begins") {
+TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, at any alignment") {
   Gateway gateway;
   const CreatedKey deleted = gateway.keys().create("deleted");
   gateway.keys().remove(deleted.id);
@@ -201,7 +201,7 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, where
   CHECK(gateway.review().findings()[0].code == "key_in_body");
 }
 
-TEST_CASE("a picture in base64 stays as it is, whatever keys there are") {
+TEST_CASE("an image in base64 stays unchanged, whatever keys exist") {
   Gateway gateway;
   for (const char* secret : {"sk-1", "sk-ab", "sk-abc"}) gateway.keys().create("short", KeyOptions{}.secret(secret));
   // Base64 of "sk-1" at its three alignments: so few characters also occur by chance.
@@ -213,7 +213,7 @@ TEST_CASE("a picture in base64 stays as it is, whatever keys there are") {
   CHECK(recorded(gateway, Http(gateway), picture) == picture);
 }
 
-TEST_CASE("8 digits of base64 that hold a key are masked, 7 may stand anywhere by chance") {
+TEST_CASE("8 base64 digits of a key are masked; 7 may occur by chance") {
   Gateway gateway;
   gateway.keys().create("six bytes", KeyOptions{}.secret("sk-abc"));
   const Http http(gateway);
@@ -227,7 +227,7 @@ TEST_CASE("8 digits of base64 that hold a key are masked, 7 may stand anywhere b
   }
 }
 
-TEST_CASE("a short key that does not begin with sk- is masked in credential fields, and stays a word elsewhere") {
+TEST_CASE("a short key without sk- is masked in credential fields, and stays elsewhere") {
   const Gateway gateway{Options{}.api_key("EMPTY")};
   Http(gateway).with_header("x-api-key", "EMPTY").with_header("X-State", "EMPTY").chat(Json("The list is EMPTY."));
   const Exchange exchange = gateway.journal().last();
@@ -248,7 +248,7 @@ TEST_CASE("a short key that does not begin with sk- is masked in credential fiel
   CHECK(gateway.journal().last().path() == "/v1/NOTHING");
 }
 
-TEST_CASE("a key of 16 characters is masked by its value, whatever its form and whether any gateway has it") {
+TEST_CASE("a key of 16 characters is masked by its value, in any form and for every gateway") {
   Gateway gateway{Options{}.api_key("0123456789abcdef")};
   const Http http(gateway);
   CHECK(recorded(gateway, http, "x0123456789abcdefx, 0123456789abcde") == "x***x, 0123456789abcde");
@@ -260,7 +260,7 @@ TEST_CASE("a key of 16 characters is masked by its value, whatever its form and 
   CHECK(recorded(gateway, http, R"(\"0123456789\\\/abc\")") == "***");
 }
 
-TEST_CASE("an exception does not repeat a key of any form that was given in place of an id") {
+TEST_CASE("an exception does not repeat a key that was given instead of an id") {
   Gateway gateway{Options{}.api_key("EMPTY")};
   gateway.keys().create("long", KeyOptions{}.secret("0123456789abcdef"));
   for (const std::string id : {"EMPTY", "0123456789abcdef", "id of 0123456789abcdef"}) {
@@ -303,7 +303,7 @@ TEST_CASE("a credential in a line that is no field is masked in raw()") {
   }
 }
 
-TEST_CASE("the second Authorization field is masked as the first one is, and so is its credential elsewhere") {
+TEST_CASE("a second Authorization field is masked like the first, and so is its credential elsewhere") {
   const Gateway gateway;
   const std::string first = "sk-first";
   const std::string second = "sk-second";
@@ -318,7 +318,7 @@ TEST_CASE("the second Authorization field is masked as the first one is, and so 
   CHECK_FALSE(contains(gateway.journal().last().raw(), "hidden"));
 }
 
-TEST_CASE("two credentials that are none of the gateway's are told apart, although neither is kept") {
+TEST_CASE("two foreign credentials are distinguished, although neither is kept") {
   const auto retried = [](const std::string& first, const std::string& second) {
     const ManualClock clock;
     const Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
@@ -335,7 +335,7 @@ TEST_CASE("two credentials that are none of the gateway's are told apart, althou
   CHECK_FALSE(retried("sk-first", ""));
 }
 
-TEST_CASE("two keys in one text are both masked: apart, side by side, and sharing bytes") {
+TEST_CASE("two keys in one text are both masked: apart, adjacent, and overlapping") {
   Gateway gateway{Options{}.api_key("sk-one")};
   for (const char* secret : {"sk-two", "sk-xsk", "sk-yyy", "sk-one-and-more", "0123456789sk-yyy"}) {
     gateway.keys().create("", KeyOptions{}.secret(secret));
@@ -354,7 +354,7 @@ TEST_CASE("two keys in one text are both masked: apart, side by side, and sharin
   CHECK(gateway.journal().last().request().target == "/v1/models?a=sk-***,sk-***&b=sk-***");
 }
 
-TEST_CASE("a key that escapes cut in pieces is masked, one escape inside of another too") {
+TEST_CASE("a key split by escapes is masked, even by nested escapes") {
   const Gateway gateway{Options{}.api_key("sk-own-key")};
   const Http http(gateway);
   for (const char* body : {R"("\u0073k-own-key")", R"("s\u006b-own-key")", R"("sk\u002Down\u002dkey")",
@@ -370,7 +370,7 @@ TEST_CASE("a key that escapes cut in pieces is masked, one escape inside of anot
   CHECK(recorded(gateway, http, "a%zz\\u00zz\\u0 %5 sk-own-key%2") == "a%zz\\u00zz\\u0 %5 sk-***%2");
 }
 
-TEST_CASE("a key of another account that two chunks share is not kept, however long its first part") {
+TEST_CASE("a key of another account split by two chunks is not kept, however long its first part") {
   const Gateway gateway;
   const std::string key = foreign;
   std::ostringstream request;
@@ -387,7 +387,7 @@ TEST_CASE("a key of another account that two chunks share is not kept, however l
   CHECK_FALSE(contains(gateway.journal().last().raw(), key.substr(25)));
 }
 
-TEST_CASE("a body full of what keys begin with is masked in time that its length bounds") {
+TEST_CASE("a body full of beginnings of keys is masked in time proportional to its length") {
   const Gateway gateway;
   std::string body = "x";
   const std::size_t size = std::size_t{1} << (test_support::sanitized ? 15 : 19);  // sanitizers check every comparison

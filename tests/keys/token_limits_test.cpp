@@ -45,7 +45,7 @@ std::string left(const Gateway& gateway) {
   return Http(gateway).get("/v1/models").header("x-ratelimit-remaining-tokens");
 }
 
-TEST_CASE("a request takes its prompt and max_tokens, and gives back what its usage does not need") {
+TEST_CASE("a request takes its prompt and max_tokens, and gives back unused tokens") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 60s)};
   gateway.chat().reply(text("a b c"));
@@ -77,7 +77,7 @@ TEST_CASE("a request takes its prompt and max_tokens, and gives back what its us
   CHECK(left(gateway) == "93");
 }
 
-TEST_CASE("without max_tokens the answer's tokens are taken with it, for each of its choices") {
+TEST_CASE("without max_tokens the reply's tokens are taken with it, for each of its choices") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(30, 10s)};
   gateway.chat().reply(text("one two three four five"));
@@ -94,7 +94,7 @@ TEST_CASE("without max_tokens the answer's tokens are taken with it, for each of
   CHECK(http.chat({{"n", 2}, {"max_tokens", 13}}).status == 429);
 }
 
-TEST_CASE("max_tokens is taken for each choice, and max_completion_tokens as well") {
+TEST_CASE("max_tokens is taken for each choice, and so is max_completion_tokens") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s)};
   gateway.chat().reply("a");
@@ -103,7 +103,7 @@ TEST_CASE("max_tokens is taken for each choice, and max_completion_tokens as wel
   CHECK(left(gateway) == "92");
 }
 
-TEST_CASE("a request that asks for more than the limit is refused without a time, with 413 where that is asked for") {
+TEST_CASE("a request larger than the limit is refused without a time, or with 413 on request") {
   const ManualClock clock;
   for (const bool gets_413 : {false, true}) {
     CAPTURE(gets_413);
@@ -124,7 +124,7 @@ TEST_CASE("a request that asks for more than the limit is refused without a time
   }
 }
 
-TEST_CASE("in the documented profile a limit of tokens has the documented type, and no headers of OpenAI's") {
+TEST_CASE("the documented profile has the documented error type, and no headers of OpenAI") {
   const ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit_tokens(10, 2500ms)};
   const Http http(gateway);
@@ -138,7 +138,7 @@ TEST_CASE("in the documented profile a limit of tokens has the documented type, 
   CHECK_FALSE(refused.has("retry-after-ms"));
 }
 
-TEST_CASE("limits of requests and of tokens hold at once") {
+TEST_CASE("limits of requests and of tokens apply together") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit(3, 20s).limit_tokens(50, 60s)};
   gateway.chat().reply("a");
@@ -158,7 +158,7 @@ TEST_CASE("limits of requests and of tokens hold at once") {
   CHECK(http.chat(at_most(10)).status == 200);
 }
 
-TEST_CASE("a key's own limit of tokens holds beside the one for all, and the longer wait is told") {
+TEST_CASE("a key's own token limit applies in addition to the common one, and the longer wait is sent") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock)};
   gateway.chat().reply("a");
@@ -184,7 +184,7 @@ TEST_CASE("a key's own limit of tokens holds beside the one for all, and the lon
   CHECK_FALSE(own.chat(at_most(1000)).has("x-ratelimit-limit-tokens"));
 }
 
-TEST_CASE("the keys of a group take their tokens together, each against its limit") {
+TEST_CASE("the keys of a group share their tokens, each against its limit") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock)};
   gateway.chat().reply("a");
@@ -207,7 +207,7 @@ TEST_CASE("the keys of a group take their tokens together, each against its limi
   CHECK(told(ask(small)) == "10 5 10s");
 }
 
-TEST_CASE("what fails gives all back, and what is refused before its tokens are looked at takes none") {
+TEST_CASE("failures give all tokens back, and refusals before the token check take none") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s).unmatched(Unmatched::allowed)};
   gateway.chat().when(user_says("fail")).reply(server_error());
@@ -242,7 +242,7 @@ TEST_CASE("what fails gives all back, and what is refused before its tokens are 
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("scripted usage is what counts, however odd it is") {
+TEST_CASE("scripted usage counts, however odd it is") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(1000, 10s)};
   gateway.chat().reply(text("a").usage(TokenUsage(0, 9'000'000'000'000'000'000)));
@@ -257,7 +257,7 @@ TEST_CASE("scripted usage is what counts, however odd it is") {
   }
 }
 
-TEST_CASE("a stream holds what it took until its end, whether it ends whole, broken or left") {
+TEST_CASE("a stream keeps its tokens until its end, complete, broken or abandoned") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s)};
   Gate gate;
@@ -288,7 +288,7 @@ TEST_CASE("a stream holds what it took until its end, whether it ends whole, bro
   gate.open();
 }
 
-TEST_CASE("what is given back does not reach a window that began later") {
+TEST_CASE("returned tokens do not affect a later window") {
   enum class After { next_window, new_limit, lifted, loaded };
   for (const After after : {After::next_window, After::new_limit, After::lifted, After::loaded}) {
     CAPTURE(static_cast<int>(after));
@@ -329,7 +329,7 @@ TEST_CASE("what is given back does not reach a window that began later") {
   }
 }
 
-TEST_CASE("a reset forgets no limit, and what is under way gives back what it took") {
+TEST_CASE("a reset keeps limits, and running exchanges return their tokens") {
   ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(100, 10s)};
   Gate gate;
@@ -350,7 +350,7 @@ TEST_CASE("a reset forgets no limit, and what is under way gives back what it to
   CHECK(http.chat(at_most(96)).status == 200);
 }
 
-TEST_CASE("an exchange that outlives its gateway's stop, or a key that was deleted, takes nothing down") {
+TEST_CASE("an exchange that outlives its gateway or its key is harmless") {
   const ManualClock clock;
   Gate gate;
   {
@@ -380,7 +380,7 @@ TEST_CASE("an embedding takes the tokens of its input, other operations none") {
   CHECK(told(http.post("/v1/images", "{}")) == "10 4 10s");
 }
 
-TEST_CASE("tokens are those of the test's tokenizer, and one that throws is told of") {
+TEST_CASE("tokens are those of the test's tokenizer, and one that throws is reported") {
   const ManualClock clock;
   const auto letters = [](std::string_view text) {
     std::vector<std::string> tokens;
@@ -401,7 +401,7 @@ TEST_CASE("tokens are those of the test's tokenizer, and one that throws is told
   CHECK(contains(gateway.verify().message(), "Options::tokenizer threw: no !"));
 }
 
-TEST_CASE("a limit of tokens that can never be kept is refused where it is written") {
+TEST_CASE("an impossible token limit is refused where it is written") {
   const Gateway gateway;
   const std::string id = gateway.keys().list().front().id;
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 0, 1s); }), "at least 1 per window"));
@@ -412,7 +412,7 @@ TEST_CASE("a limit of tokens that can never be kept is refused where it is writt
   CHECK_THROWS_AS(Gateway{Options{}.limit_tokens(1, 0s)}, GatewayError);
 }
 
-TEST_CASE("tokens of many threads are counted one by one, and none is lost") {
+TEST_CASE("tokens of many threads are counted exactly") {
   const ManualClock clock;
   Gateway gateway{openai().clock(clock).limit_tokens(1'000'000, 10s)};
   gateway.chat().reply("a b");

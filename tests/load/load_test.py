@@ -126,7 +126,7 @@ class Load(unittest.TestCase):
         path.write_text(json.dumps({"mock_gateway": 1, **document}), encoding="utf-8")
         return ["--script", str(path)]
 
-    def test_replicas_answer_alike_whatever_each_has_answered_before(self):
+    def test_replicas_answer_alike_whatever_they_answered_before(self):
         replicas = Replicas(self)
         for question in "one", "two", "three":
             answers = [replicas.ask(question) for _ in range(7)]
@@ -135,7 +135,7 @@ class Load(unittest.TestCase):
         self.assertEqual(sum(replicas.chats()), 21)
         self.assertEqual(min(replicas.chats()), 7)
 
-    def test_a_stream_passes_as_it_comes(self):
+    def test_a_stream_passes_the_proxy_as_it_comes(self):
         replicas = Replicas(self, *self.with_script(stubs=[{"reply": {"text": "one two three", "every": "150ms"}}]))
 
         def stream(_):
@@ -160,14 +160,14 @@ class Load(unittest.TestCase):
         self.assertGreater(max(came[-1] - came[0] for _, came in streams), 0.2, "the tokens came together")
         self.assertEqual(sum(replicas.chats()), 9)
 
-    def test_chaos_by_request_strikes_alike_in_each(self):
+    def test_chaos_by_request_is_the_same_in_each_replica(self):
         chaos = [{"failure": "overloaded", "probability": 0.5, "by_request": True}]
         replicas = Replicas(self, *self.with_script(chaos=chaos))
         statuses = [{replicas.ask(f"question {number}")[0] for _ in range(4)} for number in range(20)]
         self.assertEqual({len(each) for each in statuses}, {1}, statuses)
         self.assertEqual(set.union(*statuses), {200, 529})
 
-    def test_limits_are_of_each_replica_unless_a_key_keeps_to_one(self):
+    def test_limits_are_per_replica_unless_a_key_stays_on_one(self):
         for balance, answered in ("roundrobin", 6), ("hdr(Authorization)", 2):
             with self.subTest(balance):
                 replicas = Replicas(self, "--limit", "2/1h", balance=balance)
@@ -207,7 +207,7 @@ class Load(unittest.TestCase):
         eventually("a histogram", lambda: value(
             "histogram_quantile(1, sum by (le) (mock_gateway_lateness_seconds_bucket))") is not None)
 
-    def test_the_flags_of_the_manifest_are_the_program_s(self):
+    def test_the_flags_in_the_manifest_exist(self):
         arguments = json.loads(re.search(r"args: (\[.*\])", block("load.md", "yaml"))[1])
         with tempfile.TemporaryDirectory() as scripts:
             pathlib.Path(scripts, "load.json").write_text('{"mock_gateway": 1}', encoding="utf-8")

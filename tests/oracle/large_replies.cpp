@@ -150,7 +150,7 @@ class Client {
   Client(const Gateway& gateway, int receive_buffer) : connection_(gateway, {receive_buffer}) {}
 
   bool send(const std::string& bytes) { return connection_.send(bytes); }
-  /// Receives what is there, at most `most` bytes.
+  /// Receives available bytes, at most `most`.
   void read(std::size_t most) {
     char buffer[16384];
     while (most > 0 && end_ == End::open) {

@@ -57,7 +57,7 @@ std::string large_reply(std::size_t number);
 /// The steps of a sweep over a reply, and of its splits.
 std::string sweep(std::size_t number);
 
-/// Checks that bytes of plans on the real clock leave at most 5 ms late. Prints those that do not.
+/// Checks that bytes of plans on the real clock leave at most 5 ms late. Prints late ones.
 bool leaves_in_time(std::size_t plans, std::size_t jobs);
 
 }  // namespace oracle

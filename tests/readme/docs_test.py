@@ -63,7 +63,7 @@ def public_names(interface):
 
 
 class Docs(unittest.TestCase):
-    def test_links_lead_somewhere(self):
+    def test_links_have_targets(self):
         for page in PAGES:
             text = re.sub(r"`[^`\n]*`", "", without_blocks(page.read_text(encoding="utf-8")))
             for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
@@ -73,7 +73,7 @@ class Docs(unittest.TestCase):
                     if anchor:
                         self.assertIn(anchor, anchors(file), f"{page.name}: {target} has no such heading")
 
-    def test_paths_are_there(self):
+    def test_paths_exist(self):
         for page in PAGES:
             for path in re.findall(r"`((?:src|tests|docs|examples|endpoint|cmake|\.ci)/[\w./*-]*)", page.read_text(encoding="utf-8")):
                 there = any(CHECKOUT.glob(path)) if "*" in path else (CHECKOUT / path).exists()
@@ -95,7 +95,7 @@ class Docs(unittest.TestCase):
             if entry.is_dir() or entry.suffix == ".cpp":
                 self.assertTrue(f"examples/{entry.name}" in text, f"README.md does not name {entry.name}")
 
-    def test_whole_files_are_shown_as_they_are(self):
+    def test_whole_files_are_quoted_exactly(self):
         shown = 0
         for page in PAGES:
             text = page.read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ class Docs(unittest.TestCase):
         begin = shown.index(wanted[0])
         self.assertEqual(shown[begin:begin + len(wanted)], wanted)
 
-    def test_every_public_name_is_told(self):
+    def test_every_public_name_is_documented(self):
         interface = (CHECKOUT / "mock_gateway.hpp").read_text(encoding="utf-8").split("#endif  // MOCK_GATEWAY_HPP")[0]
         names = set(public_names(interface))
         self.assertGreater(len(names), 200, "the header does not look as it did")

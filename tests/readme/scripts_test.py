@@ -215,7 +215,7 @@ def validate(path):
 class Scripts(unittest.TestCase):
     maxDiff = None
 
-    def test_the_pages_hold(self):
+    def test_the_pages_are_correct(self):
         if not shutil.which("curl"):
             self.skipTest("curl is not installed")
         for name, kinds in PAGES.items():
@@ -236,7 +236,7 @@ class Scripts(unittest.TestCase):
                       for path, item in json.loads(done.stdout)["paths"].items() for method in item if method != "parameters"]
         self.assertEqual(sorted(listed), sorted(documented))
 
-    def test_the_examples_can_be_served(self):
+    def test_the_examples_are_valid(self):
         files = sorted((CHECKOUT / "examples/scripts").iterdir())
         self.assertGreater(len(files), 0)
         for file in files:
@@ -244,7 +244,7 @@ class Scripts(unittest.TestCase):
                 self.assertEqual(validate(file), (True, []))
                 self.assertTrue(file.read_text(encoding="utf-8").startswith("// "), "its first line says what it shows")
 
-    def test_the_examples_of_types_are_of_these_types(self):
+    def test_the_examples_of_types_have_these_types(self):
         text = (CHECKOUT / "docs/scripts.md").read_text(encoding="utf-8")
         table = text.split("\n## Types of values\n")[1].split("\n## ")[0]
         rows = re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", table, re.MULTILINE)

@@ -83,7 +83,7 @@ class Session(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def test_1_the_endpoint_prints_what_the_readme_says(self):
+    def test_1_the_endpoint_prints_the_readmes_output(self):
         self.assertEqual(self.printed, self.expected)
 
     def test_2_the_shell_lines_work(self):
@@ -116,7 +116,7 @@ class Session(unittest.TestCase):
         printed = self.run_and_check(["node", "--input-type=module", "--eval", code], cwd=NODE_FOLDER)
         self.assertTrue(printed.strip())
 
-    def test_5_the_page_names_each_flag_and_no_other(self):
+    def test_5_the_page_lists_exactly_the_flags(self):
         rows = "\n".join(line for line in FLAGS.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
         help_text = self.run_and_check(["mock-gateway", "--help"])
         listed = re.split(r"^subcommands:\n", help_text, flags=re.IGNORECASE | re.MULTILINE)[1]
@@ -130,7 +130,7 @@ class Session(unittest.TestCase):
         flag = r"(?<![\w-])--[a-z][a-z-]*"
         self.assertEqual(sorted(set(re.findall(flag, rows))), sorted(set(re.findall(flag, help_text))))
 
-    def test_6_the_page_lists_each_scenario_and_no_other(self):
+    def test_6_the_page_lists_exactly_the_scenarios(self):
         marks = {"needs_stream": "s", "needs_timeout": "t"}
         printed = [
             (

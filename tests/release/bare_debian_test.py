@@ -53,7 +53,7 @@ class Bare(Installed):
 class Pip(Bare):
     needs = "python3-pip", "python3-venv"
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         began = time.monotonic()
         self.inside("python3", "-m", "venv", "/venv")
         self.inside("/venv/bin/pip", "install", "--quiet", "--no-index", f"/packages/{WHEEL.name}")
@@ -63,7 +63,7 @@ class Pip(Bare):
 class Npx(Bare):
     needs = "npm",
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         began = time.monotonic()
         self.inside("sh", "-c", "mkdir /app && cd /app && npm install --silent --offline --no-audit --no-fund "
                     + " ".join(f"/packages/{file.name}" for file in NPM))
@@ -72,7 +72,7 @@ class Npx(Bare):
 
 
 class Dpkg(Bare):
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         began = time.monotonic()
         self.inside("dpkg", "--install", f"/packages/{DEB.name}")
         self.asks(began, "/usr/bin/mock-gateway")

@@ -22,7 +22,7 @@ class Everywhere(unittest.TestCase):
     def test_it_has_the_version(self):
         self.assertIn(VERSION.encode() + b"\0", BYTES)
 
-    def test_no_folder_of_the_machine_that_built_it_is_in_it(self):
+    def test_it_contains_no_folder_of_the_build_machine(self):
         checkout = pathlib.Path(__file__).resolve().parents[2]
         for folder in (checkout, pathlib.Path.home(), pathlib.Path("/tmp")):
             found = re.search(re.escape(bytes(folder)) + rb"/[^\0]{1,80}(\.[ch]pp|\.h|\.c)\b", BYTES)
@@ -53,7 +53,7 @@ class Linux(unittest.TestCase):
             tags = [tag for tag, _ in struct.iter_unpack("<qQ", BYTES[offset:offset + size])]
             self.assertNotIn(1, tags, "it has a DT_NEEDED")
 
-    def test_it_has_no_symbols_and_nothing_for_debuggers(self):
+    def test_it_has_no_symbols_and_no_debug_information(self):
         self.assertNotIn(2, self.section_types, "it has a .symtab")
         self.assertNotIn(b".debug_info\0", BYTES)
 
@@ -77,11 +77,11 @@ class MacOS(unittest.TestCase):
     def test_it_is_for_this_processor(self):
         self.assertEqual(self.machine, {"x86_64": 0x01000007, "arm64": 0x0100000C}[MACHINE])
 
-    def test_it_needs_the_systems_library_alone(self):
+    def test_it_needs_only_the_systems_library(self):
         needed = [content[24:].split(b"\0")[0] for command, content in self.commands if command == LC_LOAD_DYLIB]
         self.assertEqual(needed, [b"/usr/lib/libSystem.B.dylib"])
 
-    def test_it_runs_from_macos_13_on(self):
+    def test_it_runs_on_macos_13_and_later(self):
         (version,) = [struct.unpack_from("<I", content, 12)[0] for kind, content in self.commands if kind == LC_BUILD_VERSION]
         self.assertEqual(version, 13 << 16)
 

@@ -116,7 +116,7 @@ class Conan(Installed):
         self.assert_told(said, ", compiled")
         self.assertEqual(self.packaged(said)[1], ["include/mock_gateway.hpp", "lib/libmock_gateway.a", "licenses/LICENSE"])
 
-    def test_with_header_only_nothing_is_compiled_before_its_users_are(self):
+    def test_with_header_only_nothing_is_compiled_before_the_users_code(self):
         said = self.conan("create", self.recipe, "--options", "&:header_only=True")
         self.assert_told(said, " in the header")
         self.assertEqual(self.packaged(said)[1], ["include/mock_gateway.hpp", "licenses/LICENSE"])
@@ -140,7 +140,7 @@ CONFIG_VERSION = 'set(PACKAGE_VERSION "{version}")\nset(PACKAGE_VERSION_COMPATIB
 class Vcpkg(Installed):
     port = FOLDER / "vcpkg/mock-gateway"
 
-    def test_the_manifest_says_what_vcpkg_reads(self):
+    def test_vcpkg_accepts_the_manifest(self):
         """By the schema of vcpkg's manifests: vcpkg rejects unknown keys."""
         manifest = json.loads((self.port / "vcpkg.json").read_text(encoding="utf-8"))
         self.assertLessEqual({key for key in manifest if not key.startswith("$")},
@@ -155,7 +155,7 @@ class Vcpkg(Installed):
                 self.assertLessEqual(set(about), {"name", "host", "default-features", "features", "platform", "version>="})
         self.assertFalse([file for file in self.port.iterdir() if "@" in file.read_text(encoding="utf-8")])
 
-    def test_users_link_what_the_port_installs(self):
+    def test_users_link_the_installed_port(self):
         installed = self.folder / "installed"
         for package, target, version, headers in (
                 ("httplib", "httplib::httplib", httplib_folder().name, httplib_folder()),

@@ -110,14 +110,14 @@ class Wheel(Installed):
         cls.bin = cls.folder / "venv/bin"
         cls.run_here(cls.bin / "pip", "install", "--quiet", "--no-index", WHEEL)
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         self.first_answer([self.bin / "mock-gateway"], self.began)
         self.assertEqual(self.run_here(self.bin / "mock-gateway", "--version").strip(), VERSION_LINE)
 
-    def test_the_page_of_your_app_holds(self):
+    def test_the_page_your_app_is_correct(self):
         self.its_page_holds(self.bin / "mock-gateway")
 
-    def test_its_fixture_needs_no_set_up_and_finds_its_own_program(self):
+    def test_its_fixture_needs_no_setup_and_finds_its_own_program(self):
         """Runs the test in its README with the SDK that it uses, and mypy on its types."""
         self.run_here(self.bin / "pip", "install", "--quiet", "--disable-pip-version-check",
                       *(f"--requirement={CHECKOUT / folder / 'requirements.txt'}"
@@ -164,18 +164,18 @@ class Npm(Installed):
         (cls.folder / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
         cls.run_here("npm", "install", "--silent", "--no-audit", "--no-fund", *NPM)
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         self.first_answer([self.folder / "node_modules/.bin/mock-gateway"], self.began)
         self.assertEqual(self.run_here("npx", "--no-install", "mock-gateway", "--version").strip(), VERSION_LINE)
 
-    def test_the_page_of_your_app_holds(self):
+    def test_the_page_your_app_is_correct(self):
         self.its_page_holds(self.folder / "node_modules/.bin/mock-gateway")
 
-    def test_only_the_program_of_this_platform_is_there(self):
+    def test_it_contains_only_the_program_of_this_platform(self):
         programs = self.folder / "node_modules/@mock-gateway"
         self.assertEqual([each.name for each in programs.iterdir()], [f"linux-{PROCESSOR.replace('x86_64', 'x64')}"])
 
-    def test_the_exit_code_is_the_program_s(self):
+    def test_the_exit_code_is_the_programs(self):
         for command, code in ((["run", "--allow-refused", "--", "sh", "-c", "exit 7"], 7), (["serve", "--no-such-flag"], 2)):
             with self.subTest(command):
                 self.run_here(self.folder / "node_modules/.bin/mock-gateway", *command, code=code)
@@ -195,7 +195,7 @@ class Npm(Installed):
                              "--skipLibCheck", typed, code=2)
         self.assertIn("Type 'number' is not assignable to type 'readonly string[]'", said)
 
-    def test_without_the_program_it_says_what_is_missing(self):
+    def test_without_the_program_the_error_names_it(self):
         with tempfile.TemporaryDirectory() as folder:
             modules = pathlib.Path(folder, "node_modules")
             shutil.copytree(self.folder / "node_modules/mock-gateway", modules / "mock-gateway")
@@ -217,13 +217,13 @@ class Go(Installed):
         cls.began = time.monotonic()
         (cls.folder / "go.mod").write_text(f"module app\n\ngo 1.22\n\nrequire {cls.module} v{VERSION}\n", encoding="utf-8")
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         self.run_here("go", "build", "-o", "it", f"{self.module}/cmd/mock-gateway")
         self.first_answer([self.folder / "it"], self.began)
         said = self.run_here("go", "run", f"{self.module}/cmd/mock-gateway@v{VERSION}", "--version")
         self.assertEqual(said.strip(), VERSION_LINE)
 
-    def test_the_page_of_your_app_holds(self):
+    def test_the_page_your_app_is_correct(self):
         self.run_here("go", "build", "-o", "bin/mock-gateway", f"{self.module}/cmd/mock-gateway")
         self.its_page_holds(self.folder / "bin/mock-gateway")
 
@@ -265,7 +265,7 @@ func TestModels(t *testing.T) {{
 
 @unittest.skipUnless(os.geteuid() == 0, "dpkg installs for root alone")
 class Debian(Installed):
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         began = time.monotonic()
         for folder in ("updates", "info"):
             (self.folder / "var/lib/dpkg" / folder).mkdir(parents=True)
@@ -282,7 +282,7 @@ class Debian(Installed):
 class Container(Installed):
     """Without a container engine: runs what the Containerfile says in new namespaces."""
 
-    def test_it_is_there_with_one_word(self):
+    def test_one_command_installs_the_program(self):
         said = (FOLDER / "Containerfile").read_text(encoding="utf-8")
         program = re.search(r"^ARG PROGRAM=(.*)$", said, re.MULTILINE)[1]
         if PROCESSOR not in program:

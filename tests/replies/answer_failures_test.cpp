@@ -31,7 +31,7 @@ inline Reply out_of_ideas(const ChatRequest&) { throw std::runtime_error("out of
 
 inline Options quiet() { return Options{}.verify_on_destruction(false); }
 
-TEST_CASE("an answer that cannot be made, although no function of the test threw, is told as such") {
+TEST_CASE("a reply that cannot be made without any exception is reported as such") {
   Gateway gateway{quiet()};
   const Http http{gateway};
   const Stub stub = gateway.chat().named("counting").reply(text("one two").chunked(by_pieces({"one"})));
@@ -54,7 +54,7 @@ TEST_CASE("an answer that cannot be made, although no function of the test threw
             stub.title());
 }
 
-TEST_CASE("a tokenizer that throws is a function of the test, one that loses text is not said to have thrown") {
+TEST_CASE("a throwing tokenizer is reported as the test's function, one that loses text is not") {
   for (const bool throws : {true, false}) {
     CAPTURE(throws);
     Gateway gateway{quiet().tokenizer([throws](std::string_view) -> std::vector<std::string> {
@@ -72,7 +72,7 @@ TEST_CASE("a tokenizer that throws is a function of the test, one that loses tex
   }
 }
 
-TEST_CASE("chaos that struck stays in the record, and happens, when the reply cannot be made") {
+TEST_CASE("chaos stays in the record, and takes effect, if the reply cannot be made") {
   struct Row {
     const char* name;
     Options options;
@@ -133,7 +133,7 @@ TEST_CASE("chaos that struck stays in the record, and happens, when the reply ca
   }
 }
 
-TEST_CASE("what a tester's function throws is a 500 with nothing of it on the wire, and the connection goes on") {
+TEST_CASE("an exception of a test's function is a 500 without its text, and the connection continues") {
   struct Row {
     const char* name;
     std::function<void(Gateway&, const std::function<void()>&)> script;
@@ -189,7 +189,7 @@ TEST_CASE("what a tester's function throws is a 500 with nothing of it on the wi
   }
 }
 
-TEST_CASE("what a tokenizer throws or gets wrong is a 500 that the journal explains") {
+TEST_CASE("an exception or error of a tokenizer is a 500 that the journal explains") {
   struct Row {
     const char* text;
     Decision::Kind kind;
@@ -215,7 +215,7 @@ TEST_CASE("what a tokenizer throws or gets wrong is a 500 that the journal expla
   }
 }
 
-TEST_CASE("what on_exchange throws changes no answer") {
+TEST_CASE("an exception of on_exchange changes no response") {
   Gateway gateway{Options{}.on_exchange([](const Exchange& exchange) {
     if (exchange.id() % 2 == 0) throw 42;
     throw std::runtime_error("the log is full");

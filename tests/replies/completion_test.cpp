@@ -48,7 +48,7 @@ inline std::vector<std::size_t> choice_order(const Response& response) {
   return order;
 }
 
-TEST_CASE("a streamed reply joins to the plain one, in every profile") {
+TEST_CASE("a streamed reply joins to the plain reply in every profile") {
   const std::pair<const char*, Reply> replies[] = {
       {"text", text("one two, \"three\"\n\t Zürich 東京 \\ end ")},
       {"empty text", text("")},
@@ -96,7 +96,7 @@ TEST_CASE("a streamed reply joins to the plain one, in every profile") {
   }
 }
 
-TEST_CASE("a stream of ten thousand tokens arrives whole") {
+TEST_CASE("a stream of ten thousand tokens arrives completely") {
   std::string long_text = "0";
   for (int number = 1; number < 10'000; ++number) long_text += ' ' + std::to_string(number);
   Gateway gateway;
@@ -220,7 +220,7 @@ TEST_CASE("a whole stream has the bytes of the profile") {
   }
 }
 
-TEST_CASE("no chunk carries usage unless the request includes it") {
+TEST_CASE("no chunk has usage unless the request includes it") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     Gateway gateway(Options{}.profile(profile));
@@ -254,7 +254,7 @@ TEST_CASE("n gives that many choices, streamed in turn and finished at the end")
   }
 }
 
-TEST_CASE("a tool call repeated for another choice has an id of its own") {
+TEST_CASE("a tool call repeated for another choice has its own id") {
   Gateway gateway;
   gateway.chat().reply(tool_call("f").tool_call("g", {{"a", 1}}));
   std::set<std::string> ids;
@@ -272,7 +272,7 @@ TEST_CASE("a tool call repeated for another choice has an id of its own") {
   CHECK(ids.size() == 6);
 }
 
-TEST_CASE("several choices may end differently") {
+TEST_CASE("several choices may have different endings") {
   Gateway gateway;
   gateway.chat().reply(choices(text("yes"), text("no").finish_reason("length")));
   const Response stream = Http(gateway).stream({{"n", 2}});
@@ -280,7 +280,7 @@ TEST_CASE("several choices may end differently") {
   CHECK(stream.finish_reason(1) == "length");
 }
 
-TEST_CASE("max_tokens cuts each choice and says length") {
+TEST_CASE("max_tokens truncates each choice with finish_reason length") {
   Gateway gateway;
   const Http http(gateway);
   SUBCASE("text") {
@@ -305,14 +305,14 @@ TEST_CASE("max_tokens cuts each choice and says length") {
     CHECK(all_thought.json()["choices"][0]["message"]["content"] == "");
     CHECK(all_thought.usage()["completion_tokens_details"]["reasoning_tokens"] == 2);
   }
-  SUBCASE("tool arguments are cut where the tokens end, and calls beyond are not made") {
+  SUBCASE("tool arguments are cut at token ends, and later calls are dropped") {
     gateway.chat().reply(tool_call("f", {{"city", "New York"}}).tool_call("g", {{"a", 1}}));
     const Response cut = http.chat({{"max_tokens", 4}});
     REQUIRE(cut.message()["tool_calls"].size() == 1);
     CHECK(cut.message()["tool_calls"][0]["function"]["arguments"] == R"({"city":"New)");
     CHECK(cut.finish_reason() == "length");
   }
-  SUBCASE("not a verbatim reply") {
+  SUBCASE("a verbatim reply is not cut") {
     gateway.chat().reply(text("one two three").verbatim());
     const Response whole = http.chat({{"max_tokens", 1}, {"stop", {"two"}}});
     CHECK(whole.text() == "one two three");
@@ -352,7 +352,7 @@ TEST_CASE("text ends before the earliest stop sequence, which is never sent") {
   CHECK(short_reply.finish_reason() == "length");
 }
 
-TEST_CASE("a stop sequence among the last tokens that max_tokens allows ends the reply as any other does") {
+TEST_CASE("a stop sequence within the last tokens of max_tokens ends the reply normally") {
   struct Row {
     std::string stop;
     int max_tokens;
@@ -391,7 +391,7 @@ TEST_CASE("a stop sequence among the last tokens that max_tokens allows ends the
   }
 }
 
-TEST_CASE("a stop sequence ends text before tool calls, and does not look into their arguments") {
+TEST_CASE("a stop sequence ends text before tool calls, and is not searched in arguments") {
   Gateway gateway;
   gateway.chat().reply(text("one two").tool_call("f", {{"word", "three"}}));
   const Response untouched = Http(gateway).chat({{"stop", {"three"}}});
@@ -431,7 +431,7 @@ TEST_CASE("enable_thinking puts reasoning before the content") {
   }
 }
 
-TEST_CASE("usage counts what was sent and what was asked") {
+TEST_CASE("usage counts sent and prompt tokens") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   gateway.chat().reply(thinking("one two").text("three four five").tool_call("f", {{"a", 1}}));
@@ -473,7 +473,7 @@ TEST_CASE("usage counts what was sent and what was asked") {
       base + 5);
 }
 
-TEST_CASE("a refusal has a field of its own in the openai profile, and is content elsewhere") {
+TEST_CASE("a refusal has its own field in the openai profile, and is content elsewhere") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     Gateway gateway(Options{}.profile(profile));
@@ -534,7 +534,7 @@ TEST_CASE("errors have the keys of the profile, in its order") {
         });
 }
 
-TEST_CASE("an error that a test makes up has OpenAI's type for its status, and OpenAI's code where it has one") {
+TEST_CASE("a test's own error has OpenAI's type for its status, and OpenAI's code if it has one") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Http http(gateway);
   const auto error = [&](const Failure& failure) {
@@ -576,7 +576,7 @@ TEST_CASE("an error that a test makes up has OpenAI's type for its status, and O
   CHECK(error(failure(500, "a", "b").type("error")) == R"(server_error a "b")");
 }
 
-TEST_CASE("the openai profile spells codes for numbers out of range as OpenAI does") {
+TEST_CASE("the openai profile uses OpenAI's codes for numbers out of range") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const auto code = [&](const Json& fields) { return Http(gateway).chat(fields).error_code(); };
   CHECK(code({{"max_tokens", 0}}) == "integer_below_min_value");

@@ -40,7 +40,7 @@ inline bool satisfies_its_tool(const Json& call) {
          (arguments.at("zone") == "UTC" || arguments["zone"] == "CET");
 }
 
-TEST_CASE("without a script the same request gets the same words, streamed or not") {
+TEST_CASE("without a script equal requests get equal words, streamed or not") {
   Gateway gateway(Options{}.seed(7));
   const Http http(gateway);
   const Response first = http.chat({{"seed", 5}, {"n", 2}});
@@ -58,7 +58,7 @@ TEST_CASE("without a script the same request gets the same words, streamed or no
   CHECK(Http(other).chat({{"seed", 5}, {"n", 2}}).text() != first.text());
 }
 
-TEST_CASE("what is made up for a request is the same on every machine and in every version") {
+TEST_CASE("generated replies are the same on every machine and in every version") {
   const Json tools = {weather_function(), time_tool(), function_tool("ping", Json::object())};
   const Json required = {{"tools", tools}, {"tool_choice", "required"}};
   const Json shell = {{"type", "custom"}, {"custom", {{"name", "shell"}}}};
@@ -131,7 +131,7 @@ TEST_CASE("what is made up for a request is the same on every machine and in eve
   }
 }
 
-TEST_CASE("what a request asks for decides what is made up, whether it streams does not") {
+TEST_CASE("the content of a request decides the generated reply; streaming does not") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   const std::string text = http.chat().text();
@@ -222,7 +222,7 @@ TEST_CASE("parallel_tool_calls decides whether the default reply calls several t
   CHECK(Http(gateway).chat(one).message()["tool_calls"].size() == 1);
 }
 
-TEST_CASE("of tools that are allowed alone the default reply calls no other") {
+TEST_CASE("the default reply calls only allowed tools") {
   Gateway gateway(Options{}.acceptance(Acceptance::openai()));
   const Http http = Http(gateway).keep_alive();
   const Json tools = {weather_function(), function_tool("ping", Json::object()), time_tool()};
@@ -244,7 +244,7 @@ TEST_CASE("of tools that are allowed alone the default reply calls no other") {
   }
 }
 
-TEST_CASE("a tool is called with an object wherever its parameters allow one") {
+TEST_CASE("a tool is called with an object if its parameters allow one") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   const Json named = {{"type", "function"}, {"function", {{"name", "f"}}}};
@@ -316,7 +316,7 @@ TEST_CASE("response_format decides the form of the default reply") {
   CHECK(cut.finish_reason() == "length");
 }
 
-TEST_CASE("a schema of which no instance can be promised is a 400 that names the place") {
+TEST_CASE("a schema without a promised instance is a 400 with its place") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Json schema = {{"type", "object"}, {"properties", {{"a", {{"if", {{"type", "string"}}}}}}}};
   const Response format = Http(gateway).chat(
@@ -334,7 +334,7 @@ TEST_CASE("a schema of which no instance can be promised is a 400 that names the
   CHECK(Http(gateway).chat(tools).status == 200);  // no instance is generated for it
 }
 
-TEST_CASE("an integer that no signed one can hold is no negative number to a schema") {
+TEST_CASE("an unsigned integer beyond the signed range is not negative to a schema") {
   Gateway gateway;
   const auto instance_of = [&](const Json& integer) {
     const Json schema = {{"type", "object"}, {"required", {"a"}}, {"properties", {{"a", integer}}}};
@@ -348,7 +348,7 @@ TEST_CASE("an integer that no signed one can hold is no negative number to a sch
   CHECK(Json::parse(found.text())["a"] == largest);
 }
 
-TEST_CASE("a character for a pattern is one that a text can hold, and no half of a surrogate pair") {
+TEST_CASE("a character generated for a pattern is never half of a surrogate pair") {
   Gateway gateway(Options{}.profile(Profile::openai));
   struct Row {
     std::string pattern;

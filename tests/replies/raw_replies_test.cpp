@@ -58,7 +58,7 @@ const std::string done = "data: [DONE]\n\n";
 
 // --- Raw replies -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a raw reply is sent as it is, to the byte, to plain and stream requests alike") {
+TEST_CASE("a raw reply is sent unchanged to plain and stream requests") {
   struct Row {
     const char* name;
     Reply reply;
@@ -102,7 +102,7 @@ TEST_CASE("a raw reply is sent as it is, to the byte, to plain and stream reques
   }
 }
 
-TEST_CASE("a raw reply waits for its first token's time, and for a gate before an event") {
+TEST_CASE("a raw reply waits for its first token's time, and at a gate before an event") {
   Scripted on(raw_reply(503, "later").first_token_after(2s));
   RawConnection connection(on.gateway);
   connection.send(on.http.format_chat());
@@ -156,7 +156,7 @@ inline Json call_delta(const Json& fields, int index = 0) {
   return {{"tool_calls", {call}}};
 }
 
-TEST_CASE("every odd stream seen in the field can be written down, and is sent to the byte") {
+TEST_CASE("every unusual stream seen in the field can be scripted, and is sent to the byte") {
   struct Row {
     const char* name;
     Reply reply;
@@ -262,7 +262,7 @@ TEST_CASE("every odd stream seen in the field can be written down, and is sent t
   }
 }
 
-TEST_CASE("chunks have the headers and the dialect that the test gives them, and are the same in every profile") {
+TEST_CASE("chunks have the test's headers and dialect, and are the same in every profile") {
   const SseDialect dialect =
       SseDialect().line_end("\r\n").space_after_colon(false).done(false).content_type("text/event-stream");
   for (const Profile profile : all_profiles) {
@@ -276,14 +276,14 @@ TEST_CASE("chunks have the headers and the dialect that the test gives them, and
   }
 }
 
-TEST_CASE("a finish chunk of deepseek's carries scripted usage, one of the test's own carries any") {
+TEST_CASE("the deepseek profile's finish chunk has scripted usage, and own chunks any usage") {
   const Scripted on(text("Hi").usage(3, 1), Profile::deepseek);
   const Json finish = on.http.stream(with_usage).json_events().back();
   CHECK(finish["choices"][0]["finish_reason"] == "stop");
   CHECK(finish["usage"]["total_tokens"] == 4);
 }
 
-TEST_CASE("a chunk whose delta says something is a token: it has its time, and triggers and gates count it") {
+TEST_CASE("a chunk with content counts as a token: it has its time, and triggers and gates count it") {
   const Reply stream = chunks({chunk_of({{"role", "assistant"}, {"content", ""}}),
                                raw_bytes(": ping\n\n"),
                                chunk_of({{"reasoning_content", "Hm."}}),
@@ -332,7 +332,7 @@ TEST_CASE("a chunk whose delta says something is a token: it has its time, and t
   CHECK(connection.receive_response().complete);
 }
 
-TEST_CASE("pings defeat an idle timeout: a comment every so often, and then the reply") {
+TEST_CASE("pings defeat an idle timeout: comments at intervals, and then the reply") {
   const std::string ping = ": ping\n\n";
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(chunks({raw_bytes(ping), raw_bytes(ping), chunk_of({{"content", "Hi"}})})
@@ -346,7 +346,7 @@ TEST_CASE("pings defeat an idle timeout: a comment every so often, and then the 
   CHECK(*exchange.ended() - exchange.received() >= 45s);
 }
 
-TEST_CASE("chunks for an HTTP/1.0 client are bare, and the connection's end is theirs") {
+TEST_CASE("chunks for an HTTP/1.0 client have no framing, and end with the connection") {
   const Scripted on(chunks({raw_bytes(": ping\n\n"), {{"choices", Json::array()}}}));
   std::string request = on.http.format_chat();
   request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0");
@@ -359,7 +359,7 @@ TEST_CASE("chunks for an HTTP/1.0 client are bare, and the connection's end is t
   CHECK(received.bytes.find("Transfer-Encoding") == std::string::npos);
 }
 
-TEST_CASE("a reply function makes raw replies and chunks too, and a sequence mixes them") {
+TEST_CASE("a reply function can return raw replies and chunks, and a sequence mixes them") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply(raw_reply(503, "busy"), chunks({json_chunk(1)}), "Hello.");
@@ -374,7 +374,7 @@ TEST_CASE("a reply function makes raw replies and chunks too, and a sequence mix
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("what can never happen to a raw reply is refused where it is written") {
+TEST_CASE("settings without effect on a raw reply are refused where they are written") {
   Gate gate;
   const Reply raw = raw_reply(200, "x");
   for (const Trigger& trigger : {after_events(1), after_tokens(1), before_done()}) {
@@ -398,7 +398,7 @@ TEST_CASE("what can never happen to a raw reply is refused where it is written")
   CHECK_THROWS_AS(raw.header("a\n", "b"), GatewayError);
 }
 
-TEST_CASE("a chunk that cannot be sent, or is written with a pair of braces too few, is refused") {
+TEST_CASE("an invalid chunk, or one with a pair of braces missing, is refused") {
   CHECK(refused([&] { return raw_bytes(""); }) ==
         "raw_bytes needs at least one byte: an HTTP chunk of none would end the body");
   CHECK(refused([&] {

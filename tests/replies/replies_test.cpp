@@ -28,7 +28,7 @@ using test_support::with_usage;
 
 // --- Tool calls ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a tool call has the id and the malformed arguments that the test gave it, plain and streamed") {
+TEST_CASE("a tool call has the test's id and malformed arguments, plain and streamed") {
   const std::pair<const char*, std::string> rows[] = {
       {"cut short", R"({"city": )"},
       {"no JSON at all", "Paris, please"},
@@ -62,7 +62,7 @@ TEST_CASE("a tool call has the id and the malformed arguments that the test gave
   }
 }
 
-TEST_CASE("the id of a scripted call is the same in every choice, one that is made up differs") {
+TEST_CASE("a scripted call's id is the same in every choice, a generated one differs") {
   const Scripted on(tool_call("f", {{"a", 1}}, "call_1").tool_call("g", {}, "call_2").tool_call("h"));
   for (const std::size_t choice : {std::size_t{0}, std::size_t{1}}) {
     const Json calls = on.http.chat({{"n", 2}}).message(choice)["tool_calls"];
@@ -74,7 +74,7 @@ TEST_CASE("the id of a scripted call is the same in every choice, one that is ma
   CHECK(both.message(0)["tool_calls"][2]["id"] != both.message(1)["tool_calls"][2]["id"]);
 }
 
-TEST_CASE("tools can be called although finish_reason says stop, or the empty string") {
+TEST_CASE("tools can be called with finish_reason stop or an empty string") {
   for (const char* const reason : {"stop", ""}) {
     const Scripted on(tool_call("f").finish_reason(reason));
     CHECK(on.http.chat().message()["tool_calls"].size() == 1);
@@ -98,7 +98,7 @@ inline Json streamed_logprobs(const Response& stream, const char* part = "conten
   return entries;
 }
 
-TEST_CASE("logprobs are the numbers of the test, each with its own token, plain and streamed") {
+TEST_CASE("logprobs have the test's numbers, each with its token, plain and streamed") {
   const Json asked = {{"logprobs", true}, {"top_logprobs", 2}};
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
@@ -126,7 +126,7 @@ TEST_CASE("logprobs are the numbers of the test, each with its own token, plain 
   }
 }
 
-TEST_CASE("fewer logprobs than tokens leave the rest made up, more are not used") {
+TEST_CASE("missing logprobs are generated, surplus ones are ignored") {
   const Json asked = {{"logprobs", true}, {"top_logprobs", 1}};
   const auto logprobs = [&](const Reply& reply, const Json& more = Json::object()) {
     const Scripted on(reply);
@@ -153,7 +153,7 @@ TEST_CASE("fewer logprobs than tokens leave the rest made up, more are not used"
   CHECK(logprobs(text("a").logprobs({-1e300}))[0]["logprob"] == -1e300);
 }
 
-TEST_CASE("logprobs belong to a choice, and go on from its text to its refusal") {
+TEST_CASE("logprobs belong to a choice, and continue from its text to its refusal") {
   const Json asked = {{"logprobs", true}, {"n", 2}};
   const Scripted on(choices(text("a").logprobs({-1}), text("b").logprobs({-2})));
   const Json both = on.http.chat(asked).json()["choices"];
@@ -168,7 +168,7 @@ TEST_CASE("logprobs belong to a choice, and go on from its text to its refusal")
   CHECK(streamed_logprobs(refusing.http.stream(asked), "refusal") == logprobs["refusal"]);
 }
 
-TEST_CASE("logprobs of a refusal are those of its own tokens, however its text and itself are cut") {
+TEST_CASE("logprobs of a refusal are those of its tokens, however text and refusal are cut") {
   const Reply reply = refusal("I cannot do that.").text("Sorry, but no.").logprobs({-1, -2, -3, -4, -5, -6, -7});
   const Json asked = {{"logprobs", true}, {"top_logprobs", 1}};
   const Json plain = Scripted(reply, Profile::openai).http.chat(asked).json()["choices"][0]["logprobs"];
@@ -186,7 +186,7 @@ TEST_CASE("logprobs of a refusal are those of its own tokens, however its text a
 
 // --- Usage -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("usage is what the test says, plain and in the usage of a stream, in every profile") {
+TEST_CASE("usage is scripted, plain and in a stream, in every profile") {
   const std::pair<Profile, const char*> rows[] = {
       {Profile::documented, R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":17})"},
       {Profile::openai,
@@ -210,7 +210,7 @@ TEST_CASE("usage is what the test says, plain and in the usage of a stream, in e
   }
 }
 
-TEST_CASE("usage tells reasoning and cached tokens and a total of the test's own") {
+TEST_CASE("usage can have reasoning and cached tokens and its own total") {
   const TokenUsage usage = TokenUsage(12, 5).reasoning(3).cached(8).total(99);
   const std::pair<Profile, const char*> rows[] = {
       {Profile::documented,
@@ -255,7 +255,7 @@ TEST_CASE("usage tells reasoning and cached tokens and a total of the test's own
 
 // --- Extra fields ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("extra fields are merged into the body as RFC 7396 says, and keys keep their order") {
+TEST_CASE("extra fields are merged into the body by RFC 7396, and keys keep their order") {
   const Scripted on(text("Hi")
                         .usage(1, 1)
                         .extra({{"object", nullptr}, {"service_tier", "flex"}, {"usage", {{"cost", 0.5}}}})
@@ -271,7 +271,7 @@ TEST_CASE("extra fields are merged into the body as RFC 7396 says, and keys keep
       R"("cost":0.5},"service_tier":"flex","a":{"b":{"d":1}}})");
 }
 
-TEST_CASE("what extra fields say of the choices stands as it is, whatever is merged into messages") {
+TEST_CASE("extra fields of choices replace the choices, whatever is merged into messages") {
   const auto choices_of = [](const char* message) {
     return Json::array({{{"index", 0}, {message, {{"role", "assistant"}, {"content", "Ho"}}}}});
   };
@@ -334,7 +334,7 @@ TEST_CASE("a reply with extra fields and usage still obeys stop, max_tokens and 
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("what makes up a completion is refused on a failure, a raw reply and chunks, with what to do") {
+TEST_CASE("settings of a completion are refused on a failure, a raw reply and chunks, with advice") {
   using Setter = Reply (*)(const Reply&);
   const std::pair<const char*, Setter> setters[] = {
       {"thinking", [](const Reply& reply) { return reply.thinking("a"); }},
@@ -367,7 +367,7 @@ TEST_CASE("what makes up a completion is refused on a failure, a raw reply and c
   }
 }
 
-TEST_CASE("numbers and fields that no reply can have are refused, with what to do") {
+TEST_CASE("impossible numbers and fields are refused with advice") {
   CHECK(refused([&] { return text("a").usage(-1, 0); }) ==
         "prompt_tokens of a usage must not be negative, but is -1; extra({{\"usage\", …}}) sends "
         "whatever it holds");
@@ -401,7 +401,7 @@ TEST_CASE("numbers and fields that no reply can have are refused, with what to d
   CHECK_THROWS_AS(tool_call("f", {}, "\xff"), GatewayError);
 }
 
-TEST_CASE("what belongs to the whole is refused on one of several choices, and taken on the whole") {
+TEST_CASE("settings of the whole reply are refused on one of several choices") {
   const std::string message =
       "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra fields, "
       "verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "

@@ -37,7 +37,7 @@ struct Row {
     name, first, [](const Reply& reply) { return reply.call; } \
   }
 
-TEST_CASE("a setter of a reply changes a copy and leaves the reply as it is") {
+TEST_CASE("a setter of a reply changes a copy and leaves the original unchanged") {
   const Gate open;
   Gate(open).open();
   const Reply hello = text("Hello.");

@@ -52,7 +52,7 @@ const Reply two_calls = tool_call("f", {{"a", 1}}, "call_1").tool_call("g", {{"b
 
 // --- Tool calls ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a streamed tool call begins with null content in every profile, as the plain one has; text does not") {
+TEST_CASE("a streamed tool call begins with null content like the plain one; text does not") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     const Scripted calls(two_calls, profile);
@@ -85,7 +85,7 @@ TEST_CASE("parallel tool calls are streamed one after the other, or interleaved"
   }
 }
 
-TEST_CASE("calls are interleaved in each choice, and a call without fragments only begins") {
+TEST_CASE("calls are interleaved in each choice, and a call without fragments has only a beginning") {
   const Scripted on(
       choices(two_calls, malformed_tool_call("f", "", "call_3").tool_call("g", {}, "call_4")).interleaved());
   const Response stream = on.http.stream({{"n", 2}});
@@ -96,7 +96,7 @@ TEST_CASE("calls are interleaved in each choice, and a call without fragments on
   CHECK(Scripted(text("a b").interleaved()).http.stream().joined_text() == "a b");
 }
 
-TEST_CASE("a client that adds fragments to the call that began last gets interleaved calls wrong") {
+TEST_CASE("a client that adds fragments to the latest call gets interleaved calls wrong") {
   const Scripted on(two_calls.interleaved());
   std::vector<std::string> arguments;
   for (const Json& delta : on.http.stream().deltas()) {
@@ -151,7 +151,7 @@ TEST_CASE("usage may be any JSON, plain and where the profile streams it") {
   CHECK_THROWS_AS(chunks({}).usage(Json::object()), GatewayError);
 }
 
-TEST_CASE("the finish_reason may stand in the last chunk with content, in every profile") {
+TEST_CASE("the finish_reason can be in the last chunk with content, in every profile") {
   const Reply replies[] = {
       text("one two three"), text("Hi").tool_call("f", {{"a", 1}}), two_calls.interleaved(), thinking("Hm."), text(""),
       refusal("No, sorry.")};
@@ -194,7 +194,7 @@ TEST_CASE("each of several choices ends in its own last chunk") {
 
 // --- One chunk, and events without data ------------------------------------------------------------------------------
 
-TEST_CASE("fields can be merged into one chunk of a stream alone") {
+TEST_CASE("fields can be merged into one chunk of a stream only") {
   const Scripted on(text("a b")
                         .extra({{"x_groq", {{"id", "req"}}}})
                         .extra_chunk(2, {{"x_groq", {{"usage", 1}}}, {"object", nullptr}})
@@ -213,7 +213,7 @@ TEST_CASE("fields can be merged into one chunk of a stream alone") {
   CHECK(on.gateway.verify());
 }
 
-TEST_CASE("verify reports fields of a chunk to which a reply did not come, and not when a fault came first") {
+TEST_CASE("verify() reports fields for unreached chunks, unless a fault came first") {
   Scripted on(text("a").extra_chunk(4, {{"late", 1}}));
   CHECK(on.http.stream().complete);
   const Verification verification = on.gateway.verify();
@@ -229,7 +229,7 @@ TEST_CASE("verify reports fields of a chunk to which a reply did not come, and n
   CHECK(cut.gateway.verify());
 }
 
-TEST_CASE("an event without data has its lines, in the dialect's line ends, and is an event") {
+TEST_CASE("an event without data has its lines, in the dialect's line ends, and counts as an event") {
   const Json hi = {{"choices", {{{"index", 0}, {"delta", {{"content", "Hi"}}}, {"finish_reason", "stop"}}}}};
   const Scripted on(chunks({event("id: 7"), hi, event("event: ping\nretry: 10")}));
   const Response response = on.http.stream();
@@ -253,7 +253,7 @@ TEST_CASE("an event without data has its lines, in the dialect's line ends, and 
   CHECK_FALSE(json_chunk(hi).is_meta());
 }
 
-TEST_CASE("what is no event without data is refused, with what to do") {
+TEST_CASE("an invalid event without data is refused with advice") {
   for (const std::string lines : {"", "id: 7\n", "\nid: 7", "id: 7\n\nid: 8", "id: 7\r\nid: 8", "\r"}) {
     CAPTURE(lines);
     CHECK(refused([&] { static_cast<void>(event(lines)); }).substr(0, 18) == "event needs a line");
@@ -269,7 +269,7 @@ TEST_CASE("what is no event without data is refused, with what to do") {
 
 // --- Interim responses -----------------------------------------------------------------------------------------------
 
-TEST_CASE("early hints come before any reply, plain, streamed, raw or failed, and the connection goes on") {
+TEST_CASE("early hints come before any reply, plain, streamed, raw or failed, and the connection continues") {
   const std::vector<std::pair<Reply, int>> replies = {
       {text("Hi").early_hints({{"Link", "</a.css>; rel=preload"}, {"x-a", "1"}}), 200},
       {raw_reply(202, "whole").early_hints({{"Link", "</a.css>; rel=preload"}, {"x-a", "1"}}), 202},
@@ -303,7 +303,7 @@ TEST_CASE("a client that speaks HTTP/1.0 gets no early hints") {
   CHECK(response.text() == "Hi");
 }
 
-TEST_CASE("early hints come at once, the reply in its time, and the last that were set count") {
+TEST_CASE("early hints come at once, the reply in its time, and the last setting wins") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(text("Hi").early_hints({{"x-a", "1"}}).early_hints({{"x-b", "2"}}).first_token_after(5s));
@@ -328,7 +328,7 @@ TEST_CASE("early hints of a reply follow those of chaos") {
 
 // --- Rejected settings -----------------------------------------------------------------------------------------------
 
-TEST_CASE("what shapes chunks is refused on what has none of its own, and on one of several choices") {
+TEST_CASE("settings of chunks are refused on replies without them, and on one of several choices") {
   for (const Reply& reply : {Reply(server_error()), raw_reply(200, ""), chunks({})}) {
     CHECK_THROWS_AS(reply.interleaved(), GatewayError);
     CHECK_THROWS_AS(reply.finish_in_last_chunk(), GatewayError);
@@ -348,7 +348,7 @@ TEST_CASE("what shapes chunks is refused on what has none of its own, and on one
   CHECK_THROWS_AS(a.early_hints({{"x-a", "1\r\nx-b: 2"}}), GatewayError);
 }
 
-TEST_CASE("a setter returns a changed copy and leaves its reply as it was") {
+TEST_CASE("a setter returns a changed copy and leaves its reply unchanged") {
   const Reply reply = two_calls;
   static_cast<void>(reply.interleaved());
   static_cast<void>(reply.finish_in_last_chunk());

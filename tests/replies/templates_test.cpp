@@ -39,7 +39,7 @@ struct Wire {
   Http http{gateway};
 };
 
-TEST_CASE("each place of a template stands for its part of the request") {
+TEST_CASE("each placeholder of a template stands for its part of the request") {
   ManualClock clock;
   struct Row {
     const char* place;
@@ -77,7 +77,7 @@ TEST_CASE("each place of a template stands for its part of the request") {
   CHECK(wire.text("Hi") != before);
 }
 
-TEST_CASE("a template is filled plain and streamed, in each content, and anew for each request") {
+TEST_CASE("a template is filled plain and streamed, in each content, and again for each request") {
   const Wire wire(thinking("About {{request.last_user_text}}.")
                       .text("You said {{request.last_user_text}}, call {{count}}.")
                       .tool_call("look", {{"query", "{{request.last_user_text}}"}, {"n", "{{count}}"}})
@@ -95,7 +95,7 @@ TEST_CASE("a template is filled plain and streamed, in each content, and anew fo
   CHECK(stream.json_events().front()["system_fingerprint"] == "fp 2");
 }
 
-TEST_CASE("values are escaped where they stand in JSON, and are JSON outside of quotation marks") {
+TEST_CASE("values are escaped inside JSON strings, and are JSON outside") {
   const std::string said = "\"},{\\ \t\xc3\xa9 {{count}}";
   const auto filled = [&](const Reply& reply) { return Json::parse(Wire(reply.templated()).text(said)); };
   CHECK(filled(json_text({{"said", "<{{request.last_user_text}}>"}})) == Json{{"said", "<" + said + ">"}});
@@ -116,7 +116,7 @@ TEST_CASE("values are escaped where they stand in JSON, and are JSON outside of 
   CHECK(raw.http.chat(asking(said)).json() == Json{{"echo", said}});
 }
 
-TEST_CASE("a uuid is of the seed, the request and the call, and each place has its own") {
+TEST_CASE("a uuid depends on the seed, the request and the call, and each placeholder has its own") {
   const auto uuids = [](std::uint64_t seed, const std::string& said) {
     const Wire wire(text("{{uuid}} {{uuid}}").templated(), Options{}.seed(seed));
     return std::vector<std::string>{wire.text(said), wire.text(said)};
@@ -136,16 +136,16 @@ TEST_CASE("a uuid is of the seed, the request and the call, and each place has i
   CHECK(all.size() == 12);
 }
 
-TEST_CASE("without templated() a text is sent as it is") {
+TEST_CASE("without templated() a text is sent unchanged") {
   CHECK(Wire(text("{{count}} {{anything}}")).text("Hi") == "{{count}} {{anything}}");
 }
 
-TEST_CASE("keys stay masked in what a template quotes") {
+TEST_CASE("keys stay masked in quoted text") {
   const Wire wire(text("{{request.header.authorization}}").templated());
   CHECK(!contains(wire.text("Hi"), wire.gateway.api_key()));
 }
 
-TEST_CASE("what is no place is refused where it is written, or makes the reply a 500") {
+TEST_CASE("an unknown placeholder is refused where it is written, or makes the reply a 500") {
   const std::string known =
       " is no place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}";

@@ -21,14 +21,14 @@ using test_support::Http;
 using test_support::pieces;
 using test_support::Response;
 
-TEST_CASE("a token is a word with the space before it, and each ideograph, kana or hangul syllable") {
+TEST_CASE("a token is a word with its preceding space, or an ideograph, kana or hangul syllable") {
   Gateway gateway;
   gateway.chat().reply("  Zürich, naïve\n\n東京タワー。 서울 end ");
   CHECK(pieces(Http(gateway).stream()) == std::vector<std::string>{"  Zürich,", " naïve", "\n\n東", "京", "タ", "ワ",
                                                                    "ー", "。", " 서", "울", " end", " "});
 }
 
-TEST_CASE("the first and the last character of each script without spaces is a token, their neighbours are letters") {
+TEST_CASE("the first and last characters of each script without spaces are tokens, their neighbours letters") {
   Gateway gateway;
   gateway.chat().reply([](const ChatRequest& request) { return text(request.last_user_text()); });
   const Http http = Http(gateway).keep_alive();
@@ -86,7 +86,7 @@ TEST_CASE("tool arguments are streamed in fragments of at most twelve bytes, nev
   CHECK(fragments_of(std::string(12, ' ') + "{") == Fragments{std::string(12, ' '), "{"});
 }
 
-TEST_CASE("a tokenizer of the test's own decides deltas, max_tokens and usage") {
+TEST_CASE("a test's own tokenizer decides deltas, max_tokens and usage") {
   const auto in_pairs = [](std::string_view text) {
     std::vector<std::string> tokens;
     for (std::size_t start = 0; start < text.size(); start += 2) tokens.emplace_back(text.substr(start, 2));
@@ -102,7 +102,7 @@ TEST_CASE("a tokenizer of the test's own decides deltas, max_tokens and usage") 
   CHECK(http.chat().usage()["completion_tokens"] == 4);  // {"a":1}
 }
 
-TEST_CASE("a tokenizer may not invent a token behind the text, and a long text is quoted in part") {
+TEST_CASE("a tokenizer may not add a token after the text, and a long text is quoted in part") {
   const auto reason = [](const std::string& text, const Tokenizer& tokenizer) {
     Gateway gateway(Options{}.tokenizer(tokenizer).verify_on_destruction(false));
     gateway.chat().reply(text);
@@ -132,7 +132,7 @@ TEST_CASE("a tokenizer may not invent a token behind the text, and a long text i
   CHECK(Http(gateway).chat().usage()["completion_tokens"] == 2);
 }
 
-TEST_CASE("a tokenizer that loses text, or cuts a character, is a 500 whose reason the journal has") {
+TEST_CASE("a tokenizer that loses text, or cuts a character, is a 500 with its reason in the journal") {
   const std::pair<const char*, Tokenizer> wrong[] = {
       {"do not add up", [](std::string_view) { return std::vector<std::string>{"something else"}; }},
       {"do not add up", [](std::string_view) { return std::vector<std::string>{}; }},
@@ -155,7 +155,7 @@ TEST_CASE("a tokenizer that loses text, or cuts a character, is a 500 whose reas
   }
 }
 
-TEST_CASE("logprobs come for each token of the text, when asked for") {
+TEST_CASE("logprobs come for each token of the text on request") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
     Gateway gateway(Options{}.profile(profile));
@@ -189,7 +189,7 @@ TEST_CASE("logprobs come for each token of the text, when asked for") {
   }
 }
 
-TEST_CASE("the alternatives of a token are all different, however many are asked for") {
+TEST_CASE("the alternatives of a token are all different, for any number") {
   Gateway gateway;
   gateway.chat().reply("one two three four five six seven eight nine ten");
   for (const int wanted : {0, 1, 2, 20}) {
@@ -210,7 +210,7 @@ TEST_CASE("the alternatives of a token are all different, however many are asked
   }
 }
 
-TEST_CASE("logprobs that are made up are the same on every machine") {
+TEST_CASE("generated logprobs are the same on every machine") {
   Gateway gateway;
   gateway.chat().reply("one two three four five six");
   const Json entries =
@@ -230,7 +230,7 @@ TEST_CASE("logprobs that are made up are the same on every machine") {
 )");
 }
 
-TEST_CASE("alternatives that are made up are less likely than a token's own logprob, however small that is") {
+TEST_CASE("generated alternatives are less likely than a token's own logprob, however small") {
   for (const double own : {0.0, -0.25, -100.0, -12345.678, -1e11, -1e15, -1e300}) {
     CAPTURE(own);
     Gateway gateway;

@@ -30,7 +30,7 @@ using test_support::said;
 using test_support::weather_tool;
 using test_support::with;
 
-TEST_CASE("each extension of the request can be switched on and off by itself") {
+TEST_CASE("each extension of the request can be enabled and disabled separately") {
   struct Case {
     Extension switched;
     bool on_by_default;
@@ -105,8 +105,7 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
   }
 }
 
-TEST_CASE(
-    "what OpenAI documents beyond the documentation is a note where openai() takes it, and none under its profile") {
+TEST_CASE("fields documented only by OpenAI are notes with Acceptance::openai(), but not in its profile") {
   struct Case {
     std::string body;
     std::string note;
@@ -151,7 +150,7 @@ TEST_CASE(
   CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("enable_thinking":true)")).empty());
 }
 
-TEST_CASE("without the logprobs extension its fields are unknown ones") {
+TEST_CASE("without the logprobs extension its fields are unknown") {
   Acceptance acceptance = Acceptance().with(Extension::logprobs, false);
   const ChatWire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
@@ -161,7 +160,7 @@ TEST_CASE("without the logprobs extension its fields are unknown ones") {
   check_refused(ChatWire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
 }
 
-TEST_CASE("an unknown field is named whole up to 60 bytes, beyond them by its first characters") {
+TEST_CASE("an unknown field is named completely up to 60 bytes, beyond that by its beginning") {
   const ChatWire wire(Acceptance::strict());
   const auto check_named = [&](const std::string& field, const std::string& shown) {
     check_refused(wire, with("\"" + field + "\":1"), "unknown_parameter",
@@ -174,7 +173,7 @@ TEST_CASE("an unknown field is named whole up to 60 bytes, beyond them by its fi
   check_named(whole.substr(1) + "é", whole.substr(1) + "…");
 }
 
-TEST_CASE("other parts need a type, and their texts are not the message's") {
+TEST_CASE("other content parts need a type, and their texts are not the message's") {
   Acceptance acceptance = Acceptance().with(Extension::other_parts);
   const ChatWire wire(acceptance);
   const ChatRequest request =
@@ -188,7 +187,7 @@ TEST_CASE("other parts need a type, and their texts are not the message's") {
                 "invalid_value", "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
 }
 
-TEST_CASE("strict takes all that is documented and no null") {
+TEST_CASE("strict accepts all documented fields and no null") {
   const ChatWire wire(Acceptance::strict());
   check_taken(wire, with(""));
   check_taken(wire, with(R"("stream":true,"stream_options":{"include_usage":true},"temperature":0.5,"max_tokens":5,)"
@@ -217,7 +216,7 @@ std::string refusal(const ChatWire& wire, const std::string& body) {
   return response.json()["error"]["message"];
 }
 
-TEST_CASE("strict under the openai profile takes all that OpenAI documents, and nothing else") {
+TEST_CASE("strict under the openai profile accepts exactly what OpenAI documents") {
   const std::vector<Options> orders = {Options{}.profile(Profile::openai).acceptance(Acceptance::strict()),
                                        Options{}.acceptance(Acceptance::strict()).profile(Profile::openai)};
   for (const Options& options : orders) {
@@ -287,7 +286,7 @@ TEST_CASE("strict under the openai profile takes all that OpenAI documents, and 
                      "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages");
 }
 
-TEST_CASE("a switch that is set after strict is obeyed under every profile") {
+TEST_CASE("a switch set after strict is obeyed under every profile") {
   const std::string agent = said(R"({"role":"assistant","content":"",)" + one_call + "}");
   const auto under_openai = [](const Acceptance& acceptance) {
     return ChatWire(Options{}.profile(Profile::openai).acceptance(acceptance));
@@ -305,7 +304,7 @@ TEST_CASE("a switch that is set after strict is obeyed under every profile") {
   CHECK_FALSE(Acceptance::strict().has(Extension::tool_calls_in_messages));
 }
 
-TEST_CASE("allowed tools are a mode over tools of the request, and a format without a schema has none") {
+TEST_CASE("allowed tools are a mode over the request's tools, and a format without a schema has none") {
   const ChatWire wire(Acceptance::openai());
   const std::string two_tools =
       R"("tools":[{"type":"function","function":{"name":"f"}},{"type":"custom","custom":{"name":"g"}}],"tool_choice":)";
@@ -345,7 +344,7 @@ TEST_CASE("allowed tools are a mode over tools of the request, and a format with
                    "invalid_type", "response_format.json_schema.schema: expected an object");
 }
 
-TEST_CASE("lenient takes any JSON with model and messages, and understands what has the right shape") {
+TEST_CASE("lenient accepts any JSON with model and messages, and understands valid fields") {
   const ChatWire wire(Acceptance::lenient());
   for (const JsonValue& value : json_values()) {
     for (const char* field : {"stream_options", "temperature", "top_p", "max_tokens", "presence_penalty", "n", "seed",
@@ -382,7 +381,7 @@ TEST_CASE("lenient takes any JSON with model and messages, and understands what 
   check_refused_at(wire, "[1]", "invalid_type", "body: expected an object");
 }
 
-TEST_CASE("to lenient a field of the wrong shape was not sent, nor for the fields that go with it") {
+TEST_CASE("lenient ignores a field of a wrong type and the fields that depend on it") {
   const ChatWire wire(Acceptance::lenient());
   for (const std::string choice : {"7", "[]", "null", R"("sometimes")", R"({"type":"function"})",
                                    R"({"type":"function","function":{"name":"another"}})"}) {
@@ -403,7 +402,7 @@ TEST_CASE("to lenient a field of the wrong shape was not sent, nor for the field
   CHECK(wire.findings(with(R"("temperature":"hot","top_p":0.5)")) == "");
 }
 
-TEST_CASE("of tool calls that are not all as they should be lenient understands none") {
+TEST_CASE("lenient ignores tool calls unless all are valid") {
   const ChatWire wire(Acceptance::lenient());
   const ChatRequest request =
       wire.understood(R"({"model":"mock-model","messages":[{"role":"assistant","content":"","tool_calls":[)"
@@ -414,7 +413,7 @@ TEST_CASE("of tool calls that are not all as they should be lenient understands 
   CHECK(request.messages[0].tool_calls.empty());
 }
 
-TEST_CASE("lenient stays lenient when single extensions are switched off") {
+TEST_CASE("lenient stays lenient when single extensions are disabled") {
   Acceptance acceptance = Acceptance::strict();
   acceptance = acceptance.with(Extension::anything_with_model_and_messages);
   check_taken(ChatWire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));

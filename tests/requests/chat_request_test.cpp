@@ -40,7 +40,7 @@ inline bool contains(const std::vector<std::string>& list, const std::string& va
   return false;
 }
 
-TEST_CASE("each optional field refuses each wrong type and says where, what was expected and what came") {
+TEST_CASE("each optional field refuses each wrong type with the place, the expected and the actual type") {
   struct Field {
     std::string name;
     std::string expected;
@@ -79,7 +79,7 @@ TEST_CASE("each optional field refuses each wrong type and says where, what was 
   }
 }
 
-TEST_CASE("model and messages are required, and of their type") {
+TEST_CASE("model and messages are required and have fixed types") {
   const ChatWire wire;
   check_refused(wire, "{}", "missing_required_parameter", "model: expected a string, got nothing");
   check_refused(wire, R"({"messages":[{"role":"user","content":"Hi"}]})", "missing_required_parameter",
@@ -142,7 +142,7 @@ TEST_CASE("the members of a message refuse each wrong type") {
   }
 }
 
-TEST_CASE("a message that breaks a rule is refused with its place") {
+TEST_CASE("an invalid message is refused with its place") {
   const ChatWire wire;
   const std::string roles = R"(expected one of "system", "user", "assistant", "tool", got )";
   const std::string content = "messages[0].content: expected a string or an array of parts, got ";
@@ -192,7 +192,7 @@ TEST_CASE("a message that breaks a rule is refused with its place") {
   }
 }
 
-TEST_CASE("numbers are held to their bounds, which are inclusive") {
+TEST_CASE("numbers have inclusive bounds") {
   const ChatWire wire;
   for (const char* fields :
        {R"("top_p":0)", R"("top_p":1)", R"("top_p":0.0)", R"("presence_penalty":-2)", R"("presence_penalty":2)",
@@ -229,7 +229,7 @@ TEST_CASE("numbers beyond 64 bits and beyond double are refused, not wrapped aro
   check_refused_at(wire, with(R"("temperature":1e999)"), "invalid_json", "invalid JSON at line 1, column 81: ");
 }
 
-TEST_CASE("5.0 serves where an integer belongs, 5.5 does not") {
+TEST_CASE("5.0 is accepted as an integer, 5.5 is not") {
   const ChatWire wire;
   const ChatRequest request = wire.understood(with(R"("n":2.0,"max_tokens":5.0,"seed":-1e3)"));
   CHECK(request.n == 2);
@@ -241,7 +241,7 @@ TEST_CASE("5.0 serves where an integer belongs, 5.5 does not") {
   }
 }
 
-TEST_CASE("stop holds strings that are not empty") {
+TEST_CASE("stop contains non-empty strings") {
   const ChatWire wire;
   CHECK(wire.understood(with(R"("stop":["a","b"])")).stop == std::vector<std::string>{"a", "b"});
   check_taken(wire, with("\"stop\":[\"x\"" + repeated(",\"x\"", 99) + "]"));
@@ -255,7 +255,7 @@ TEST_CASE("stop holds strings that are not empty") {
   }
 }
 
-TEST_CASE("a tool that breaks a rule is refused with its place") {
+TEST_CASE("an invalid tool is refused with its place") {
   const ChatWire wire;
   struct Case {
     const char* tools;
@@ -290,7 +290,7 @@ TEST_CASE("a tool that breaks a rule is refused with its place") {
   }
 }
 
-TEST_CASE("tool_choice names a mode, or a function that is among the tools") {
+TEST_CASE("tool_choice names a mode or one of the tools") {
   const ChatWire wire;
   const auto choice = [](const std::string& json) { return with(weather_tool + ",\"tool_choice\":" + json); };
   const auto understood = [&](const std::string& body) { return wire.understood(body).tool_choice; };
@@ -385,7 +385,7 @@ TEST_CASE("stream_options and top_logprobs depend on stream and logprobs") {
   CHECK(request.findings.empty());
 }
 
-TEST_CASE("a body that is no JSON is refused with line and column") {
+TEST_CASE("invalid JSON is refused with line and column") {
   const ChatWire wire;
   check_refused(wire, "", "invalid_json", "invalid JSON: the body is empty");
   struct Case {
@@ -438,7 +438,7 @@ TEST_CASE("the error of a long body does not quote it") {
   CHECK(wrong.body.size() < 500);
 }
 
-TEST_CASE("what a message quotes of a body is whole up to 60 bytes, beyond them its first characters") {
+TEST_CASE("quotes of a body are complete up to 60 bytes, beyond that its beginning") {
   const ChatWire wire;
   for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
     CAPTURE(length);
@@ -468,7 +468,7 @@ TEST_CASE("what a message quotes of a body is whole up to 60 bytes, beyond them 
   }
 }
 
-TEST_CASE("a whole number that is written as a fraction is held to 64 bits too") {
+TEST_CASE("an integer written as a fraction is limited to 64 bits too") {
   const ChatWire wire;
   CHECK(wire.understood(with(R"("seed":9223372036854774784.0)")).seed == 9223372036854774784);
   CHECK(wire.understood(with(R"("seed":-9223372036854774784.0)")).seed == -9223372036854774784);
@@ -486,7 +486,7 @@ TEST_CASE("JSON that is no object is refused") {
   }
 }
 
-TEST_CASE("nesting is taken to 512 levels and refused beyond, however deep") {
+TEST_CASE("nesting is accepted up to 512 levels and refused beyond") {
   const ChatWire wire;
   const auto nested = [](std::size_t levels) {
     return with("\"x\":" + std::string(levels, '[') + std::string(levels, ']'));
@@ -501,7 +501,7 @@ TEST_CASE("nesting is taken to 512 levels and refused beyond, however deep") {
   check_taken(wire, with(""));
 }
 
-TEST_CASE("of a key that is sent twice the last counts, with a finding; strict refuses it") {
+TEST_CASE("the last of repeated keys counts, with a finding; strict refuses them") {
   const std::string body =
       R"({"model":"other","model":"mock-model","messages":[{"role":"user","content":"a","content":"b"}]})";
   const ChatWire wire;
@@ -515,7 +515,7 @@ TEST_CASE("of a key that is sent twice the last counts, with a finding; strict r
                 "invalid JSON: messages[0]: the key \"content\" occurs more than once");
 }
 
-TEST_CASE("a body of very many keys is answered like any other, with a bounded number of findings") {
+TEST_CASE("a body with very many keys is answered normally, with a limited number of findings") {
   std::string fields = "\"k\":0";
   for (int i = 0; i < 50000; ++i) fields += ",\"k" + std::to_string(i) + "\":0";
   const ChatWire wire;
@@ -524,7 +524,7 @@ TEST_CASE("a body of very many keys is answered like any other, with a bounded n
   CHECK(wire.gateway.journal().last().findings().size() == 100);
 }
 
-TEST_CASE("what is taken but had better be changed is a finding") {
+TEST_CASE("accepted fields that should be changed are findings") {
   const ChatWire wire;
   CHECK(wire.findings(with("")) == "");
   CHECK(wire.findings(with(R"("user":"u")")) == "unknown_field");
@@ -544,7 +544,7 @@ TEST_CASE("what is taken but had better be changed is a finding") {
   CHECK(wire.findings(said(R"({"role":"user","content":"Hi","annotations":[],"x":null})")) == "");
 }
 
-TEST_CASE("the calls that nothing answers are named, each once, up to three") {
+TEST_CASE("unanswered calls are named once each, up to three") {
   const ChatWire wire;
   const auto missing = [&](const std::vector<std::string>& ids, const std::string& answered) {
     Json calls = Json::array();
@@ -569,7 +569,7 @@ TEST_CASE("the calls that nothing answers are named, each once, up to three") {
   CHECK(missing({"a", "b", "b", "a", "c"}, "c") == R"("a", "b")");
 }
 
-TEST_CASE("every field of a request is understood") {
+TEST_CASE("every field of a request is parsed") {
   const ChatWire wire;
   const ChatRequest request = wire.understood(
       R"({"model":"mock-model","messages":[{"role":"system","content":"Be brief.","name":"boss"},)"

@@ -52,7 +52,7 @@ std::vector<Beyond> extensions() {
   };
 }
 
-TEST_CASE("strict refuses every extension of a request and says which rule it breaks, lenient takes each") {
+TEST_CASE("strict refuses every extension of a request with the broken rule, lenient accepts each") {
   const Gateway strict{Options{}.acceptance(Acceptance::strict())};
   const Gateway lenient{Options{}.acceptance(Acceptance::lenient())};
   const Http strict_http = Http(strict).keep_alive();
@@ -68,7 +68,7 @@ TEST_CASE("strict refuses every extension of a request and says which rule it br
   CHECK(Http(lenient).with_authorization("bearer " + lenient.api_key()).chat().status == 200);
 }
 
-TEST_CASE("a model is served by its id unless that is switched off, then its path is unknown") {
+TEST_CASE("a model is served by its id; with that disabled its path is unknown") {
   const Acceptance acceptance = Acceptance().with(Extension::model_by_id, false);
   for (const Acceptance& without : {acceptance, Acceptance::strict()}) {
     const Gateway gateway{Options{}.acceptance(without)};
@@ -89,7 +89,7 @@ TEST_CASE("a model is served by its id unless that is switched off, then its pat
   }
 }
 
-TEST_CASE("the right to a model comes before whether there is one, when it is looked up by its id too") {
+TEST_CASE("the permission for a model is checked before its existence, for its path too") {
   const Gateway gateway{Options{}.model("open").model("closed")};
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.models({"open"}));
   const Http limited = Http(gateway).with_key(key.secret);
@@ -99,7 +99,7 @@ TEST_CASE("the right to a model comes before whether there is one, when it is lo
   CHECK(Http(gateway).get("/v1/models/unknown").status == 404);
 }
 
-TEST_CASE("a stream comes as a stream, and a plain reply as JSON, whatever Accept says") {
+TEST_CASE("a stream is sent as a stream, and a plain reply as JSON, for any Accept") {
   Gateway gateway;
   gateway.chat().reply("one two");
   const Http http(gateway);
@@ -116,7 +116,7 @@ TEST_CASE("a stream comes as a stream, and a plain reply as JSON, whatever Accep
   }
 }
 
-TEST_CASE("stream: false and include_usage: false say what leaving them out says") {
+TEST_CASE("stream: false and include_usage: false equal their absence") {
   Gateway gateway{Options{}.clock(ManualClock{})};
   gateway.chat().reply("one two");
   const Http http(gateway);
@@ -127,7 +127,7 @@ TEST_CASE("stream: false and include_usage: false say what leaving them out says
   for (const Json& event : stream.json_events()) CHECK_FALSE(event.contains("usage"));
 }
 
-TEST_CASE("whatever is wrong with a stream request is told as JSON with its status, never as a stream") {
+TEST_CASE("an invalid stream request gets a JSON error with its status, never a stream") {
   Gateway gateway{Options{}.verify_on_destruction(false).model("open").model("closed")};
   const Http http(gateway);
   const CreatedKey disabled = gateway.keys().create("", KeyOptions{}.disabled());
@@ -156,7 +156,7 @@ TEST_CASE("whatever is wrong with a stream request is told as JSON with its stat
   }
 }
 
-TEST_CASE("of several faults of a body its size is told first, then its type, then its content") {
+TEST_CASE("of several problems of a body its size is reported first, then its type, then its content") {
   const Gateway gateway{Options{}.max_body(200)};
   const Http http = Http(gateway).with_content_type("text/plain");
   CHECK(http.post(chat_path, std::string(201, '{')).status == 413);
@@ -164,13 +164,13 @@ TEST_CASE("of several faults of a body its size is told first, then its type, th
   CHECK(http.with_content_type("application/json").post(chat_path, std::string(200, '{')).status == 400);
 }
 
-TEST_CASE("a whole number written 5.0 serves as an integer when strict too") {
+TEST_CASE("an integer written as 5.0 is accepted in strict mode too") {
   const Gateway gateway{Options{}.acceptance(Acceptance::strict())};
   CHECK(Http(gateway).chat({{"max_tokens", 5.0}, {"n", 2.0}, {"seed", 7.0}}).json()["choices"].size() == 2);
   CHECK(Http(gateway).chat({{"max_tokens", 5.5}}).status == 400);
 }
 
-TEST_CASE("keys are managed in the console only: no path of the gateway lists, makes or changes them") {
+TEST_CASE("keys are managed in the console only: no path of the gateway lists, creates or changes them") {
   const Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const char* path : {"/v1/keys", "/v1/api_keys", "/v1/api-keys", "/v1/keys/key_1", "/v1/organization/api_keys"}) {

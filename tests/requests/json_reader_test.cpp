@@ -46,7 +46,7 @@ std::string repeated(std::string_view text, std::size_t times) {
 
 // --- The grammar -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("all that the grammar of JSON allows is read") {
+TEST_CASE("everything in the grammar of JSON is accepted") {
   const std::vector<std::string> texts = {"0",
                                           "-0",
                                           "7",
@@ -104,7 +104,7 @@ TEST_CASE("all that the grammar of JSON allows is read") {
   }
 }
 
-TEST_CASE("what the grammar of JSON does not allow is refused") {
+TEST_CASE("everything outside the grammar of JSON is refused") {
   const std::vector<std::string> texts = {
       // numbers
       "01", "-01", "00", "+1", ".5", "1.", "1.e1", "1e", "1e+", "1E-", "1ee1", "1e1.5", "-", "--1", "- 1", "0x1", "1_0",
@@ -198,7 +198,7 @@ bool identical(const Json& left, const Json& right) {
   return left.type() == right.type() && left.dump() == right.dump();
 }
 
-TEST_CASE("random JSON, whole and damaged, is read as nlohmann's parser reads it") {
+TEST_CASE("random JSON, valid and damaged, is read like with nlohmann's parser") {
   std::size_t whole = 0;
   std::size_t broken = 0;
   for (unsigned seed = 0; seed < 4000; ++seed) {
@@ -232,7 +232,7 @@ TEST_CASE("integers of 64 bits keep all their digits, with and without a sign") 
   CHECK(arguments("-0").dump() == "0");
 }
 
-TEST_CASE("other numbers are the nearest double, whatever their shape") {
+TEST_CASE("other numbers are the nearest double in any notation") {
   const auto real = [](const std::string& text) {
     CAPTURE(text);
     const Json number = arguments(text);
@@ -263,7 +263,7 @@ TEST_CASE("other numbers are the nearest double, whatever their shape") {
   CHECK(arguments("0." + repeated("9", 100000)).get<double>() == 1.0);
 }
 
-TEST_CASE("a double that is written comes back the same") {
+TEST_CASE("a written double is read back unchanged") {
   std::mt19937_64 random(7);
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t bits = random();
@@ -278,7 +278,7 @@ TEST_CASE("a double that is written comes back the same") {
 
 // --- Strings ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("escapes in a string are the characters that they stand for") {
+TEST_CASE("escapes in a string become their characters") {
   CHECK(arguments(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
   CHECK(arguments(R"("\u0041\u00e4\u20AC\ud83d\uDE00\uffff")") == "Aä€😀\xef\xbf\xbf");
   CHECK(arguments(R"("a\u0000b")") == std::string("a\0b", 3));
@@ -287,7 +287,7 @@ TEST_CASE("escapes in a string are the characters that they stand for") {
   CHECK(arguments(R"({"\u0061\t":"\u0062"})") == Json{{"a\t", "b"}});
 }
 
-TEST_CASE("every sequence of bytes that is a character is taken in a string, and no other") {
+TEST_CASE("exactly the valid UTF-8 sequences are accepted in a string") {
   // Each lead byte with the smallest and the largest continuation, and one beyond each.
   const auto taken = [](const std::string& bytes) { return arguments("\"" + bytes + "\"") == bytes; };
   for (const char* good :
@@ -324,7 +324,7 @@ TEST_CASE("every sequence of bytes that is a character is taken in a string, and
 
 // --- Repeated keys ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("of a key that repeats the last value counts, at the place of the first") {
+TEST_CASE("of a repeated key the last value counts, at the place of the first") {
   CHECK(arguments(R"({"a":1,"b":2,"a":3})").dump() == R"({"a":3,"b":2})");
   CHECK(arguments(R"({"a":1,"a":2,"a":3})").dump() == R"({"a":3})");
   CHECK(arguments(R"({"a":[1],"b":{"c":1,"c":{"d":1,"d":[]}},"a":{}})").dump() == R"({"a":{},"b":{"c":{"d":[]}}})");
@@ -350,7 +350,7 @@ std::string with(const std::string& fields) {
   return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}],)" + fields + "}";
 }
 
-TEST_CASE("each key that repeats is a finding, which names its object, inner objects first") {
+TEST_CASE("each repeated key is a finding with its object, inner objects first") {
   const Wire wire;
   REQUIRE(wire.post(with(R"("tools":[],"metadata":{"b":[0,{"y":1,"x":1,"x":2,"y":2,"y":3}],"c":1,"c":2},"tools":[])"))
               .status == 200);
@@ -385,7 +385,7 @@ TEST_CASE("very many repeated keys deep in a body take no more memory than the b
 
 // --- Errors ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an error says where it is, what was expected and what kind of thing came") {
+TEST_CASE("an error has its place, the expected and the actual kind of value") {
   struct Case {
     std::string body;
     const char* message;
@@ -456,7 +456,7 @@ TEST_CASE("an error says where it is, what was expected and what kind of thing c
   }
 }
 
-TEST_CASE("arguments that nest too deep are not JSON either") {
+TEST_CASE("too deeply nested arguments are invalid JSON too") {
   CHECK(arguments(repeated("[", 512) + repeated("]", 512)).is_array());
   CHECK(arguments(repeated("[", 513) + repeated("]", 513)).is_null());
   CHECK(arguments(repeated("{\"a\":", 100000)).is_null());

@@ -55,7 +55,7 @@ struct Wire {
 
 inline Json saying(const Json& message) { return {{"messages", Json::array({user, message})}}; }
 
-TEST_CASE("the openai profile takes role developer and content parts of images, audio and files") {
+TEST_CASE("the openai profile accepts role developer and content parts of images, audio and files") {
   const Wire wire;
   CHECK(wire.understood(saying({{"role", "developer"}, {"content", "Be brief."}})).messages[1].role == "developer");
   const Json parts = {{{"type", "text"}, {"text", "What is this?"}},
@@ -68,7 +68,7 @@ TEST_CASE("the openai profile takes role developer and content parts of images, 
   CHECK(wire.gateway.review());
 }
 
-TEST_CASE("a content part of another shape than OpenAI's is refused with its place") {
+TEST_CASE("a content part of another form than OpenAI's is refused with its place") {
   const Wire wire;
   const std::vector<std::pair<Json, std::string>> parts = {
       {{{"type", "image_url"}}, R"(missing_required_parameter at "messages[1].content[0].image_url")"},
@@ -85,8 +85,7 @@ TEST_CASE("a content part of another shape than OpenAI's is refused with its pla
     CHECK(wire.refused(saying({{"role", "user"}, {"content", Json::array({part})}})) == error);
 }
 
-TEST_CASE(
-    "max_completion_tokens is obeyed in the openai profile, plain and streamed, and both limits are OpenAI's 400") {
+TEST_CASE("the openai profile obeys max_completion_tokens, and both limits together are OpenAI's 400") {
   Wire wire;
   wire.gateway.chat().reply("one two three");
   const Response plain = wire.http.chat({{"max_completion_tokens", 2}});
@@ -113,8 +112,7 @@ TEST_CASE(
   CHECK(wire.refused({{"max_completion_tokens", "2"}}) == R"(invalid_type at "max_completion_tokens")");
 }
 
-TEST_CASE(
-    "without the openai profile max_completion_tokens is a field without effect, and a finding that says what has") {
+TEST_CASE("outside the openai profile max_completion_tokens has no effect and gets a finding with advice") {
   Wire wire{Options{}};
   wire.gateway.chat().reply("one two three");
   CHECK(wire.http.chat({{"max_completion_tokens", 1}}).text() == "one two three");
@@ -132,7 +130,7 @@ TEST_CASE(
         "invalid_parameter_combination");
 }
 
-TEST_CASE("custom tools are taken in tools, as a choice and in messages") {
+TEST_CASE("custom tools are accepted in tools, as a choice and in messages") {
   const Wire wire;
   const Json function = {{"type", "function"}, {"function", {{"name", "f"}}}};
   const ChatRequest request = wire.understood(
@@ -155,7 +153,7 @@ TEST_CASE("custom tools are taken in tools, as a choice and in messages") {
   CHECK(wire.gateway.review());
 }
 
-TEST_CASE("a custom tool that breaks a rule is refused with its place") {
+TEST_CASE("an invalid custom tool is refused with its place") {
   const Wire wire;
   const Json nameless = {{"type", "custom"}, {"custom", Json::object()}};
   const Json no_input = {{"id", "c"}, {"type", "custom"}, {"custom", {{"name", "shell"}}}};
@@ -178,7 +176,7 @@ TEST_CASE("a custom tool that breaks a rule is refused with its place") {
         "and so does the profile openai");
 }
 
-TEST_CASE("the default reply calls a custom tool with text, plain and streamed, and promises no grammar") {
+TEST_CASE("the default reply calls a custom tool with text, plain and streamed, without obeying a grammar") {
   const Wire wire;
   const Json fields = {{"tools", {shell}}, {"tool_choice", shell_choice}};
   const Json call = wire.http.chat(fields).json()["choices"][0]["message"].at("tool_calls")[0];
@@ -199,7 +197,7 @@ TEST_CASE("the default reply calls a custom tool with text, plain and streamed, 
         R"(unsupported_schema at "tools[0].custom.format")");
 }
 
-TEST_CASE("no field that OpenAI documents is a finding in the openai profile; others are") {
+TEST_CASE("no field documented by OpenAI is a finding in the openai profile; others are") {
   const Wire wire;
   const Json fields = {{"audio", {{"format", "mp3"}, {"voice", "alloy"}}},
                        {"frequency_penalty", 0.5},
@@ -244,7 +242,7 @@ TEST_CASE("no field that OpenAI documents is a finding in the openai profile; ot
   CHECK(Wire{Options{}}.findings({{"user", "u"}}) == "unknown_field: user: not a documented field; leave it out.");
 }
 
-TEST_CASE("what OpenAI sends in place of content may be sent back to the openai profile") {
+TEST_CASE("OpenAI's replacements of content may be sent back to the openai profile") {
   Wire wire;
   wire.gateway.chat().reply(refusal("I cannot help with that."));
   const Json message = wire.http.chat().json()["choices"][0]["message"];
@@ -257,7 +255,7 @@ TEST_CASE("what OpenAI sends in place of content may be sent back to the openai 
         R"(invalid_type at "messages[1].content")");
 }
 
-TEST_CASE("an acceptance that was set comes before what the openai profile takes") {
+TEST_CASE("explicit acceptance overrides that of the openai profile") {
   const auto with = [](const Acceptance& acceptance) {
     return Options{}.profile(Profile::openai).acceptance(acceptance);
   };
@@ -284,7 +282,7 @@ TEST_CASE("an acceptance that was set comes before what the openai profile takes
   CHECK(reversed.refused(developer) == R"(invalid_value at "messages[1].role")");
 }
 
-TEST_CASE("other profiles take what they took") {
+TEST_CASE("other profiles are unchanged") {
   for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek}) {
     CAPTURE(profile);
     const Wire wire{Options{}.profile(profile)};
@@ -294,7 +292,7 @@ TEST_CASE("other profiles take what they took") {
   }
 }
 
-TEST_CASE("each profile has a name that leads back to it, and another name gets the list") {
+TEST_CASE("each profile is found by its name, and an unknown name lists all") {
   std::string list;
   for (const std::string& name : profile_names()) {
     CHECK(to_string(profile_named(name)) == name);

@@ -29,7 +29,7 @@ inline std::string utf8(char32_t character) {
   return bytes;
 }
 
-TEST_CASE("every character is written as UTF-8 and read again, and no other bytes are a character") {
+TEST_CASE("every character is converted to UTF-8 and back, and other bytes are invalid") {
   std::size_t mistakes = 0;
   for (char32_t character = 0; character <= 0x110000; ++character) {
     const std::string bytes = utf8(character);
@@ -60,7 +60,7 @@ TEST_CASE("every character is written as UTF-8 and read again, and no other byte
   CHECK(text::code_points("a\xc3\xa9\xff\xf0\x9f\x98\x80") == 4);
 }
 
-TEST_CASE("what stands behind the end of a view is not read") {
+TEST_CASE("bytes beyond the end of a view are not read") {
   const std::string_view hex = "4f4f";
   CHECK(text::hex_byte(hex.substr(0, 1), 0) == -1);
   CHECK(text::hex_byte(hex.substr(0, 0), 0) == -1);
@@ -83,7 +83,7 @@ TEST_CASE("what stands behind the end of a view is not read") {
   CHECK(text::valid_utf8_prefix("abcdefgh\xff") == 8);
 }
 
-TEST_CASE("what could steer a terminal is escaped, and nothing else is") {
+TEST_CASE("exactly the characters that can control a terminal are escaped") {
   const std::vector<std::pair<char32_t, char32_t>> ranges = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
                                                              {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
                                                              {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}};
@@ -109,7 +109,7 @@ TEST_CASE("what could steer a terminal is escaped, and nothing else is") {
   CHECK(text::printable_lines("a\tb\nc\n") == "a\\tb\nc\n");
 }
 
-TEST_CASE("a text is cut between characters, and told to be") {
+TEST_CASE("a text is cut between characters and marked as cut") {
   const std::string said = "a\xc3\xa9\xf0\x9f\x98\x80z";  // of 1, 2, 4 and 1 bytes
   const std::vector<std::string> cut = {"\u2026",
                                         "a\u2026",
@@ -143,7 +143,7 @@ TEST_CASE("a text is cut between characters, and told to be") {
   CHECK(place("\n\xc3\xa9z", 3) == Place(2, 2));
 }
 
-TEST_CASE("numbers, words and escapes are read up to their borders") {
+TEST_CASE("numbers, words and escapes are read up to their limits") {
   for (int byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(byte);
     const std::string hex = "0123456789abcdef";
@@ -220,7 +220,7 @@ TEST_CASE("numbers, words and escapes are read up to their borders") {
   CHECK_FALSE(text::equals_ignoring_case("[", "{"));
 }
 
-TEST_CASE("words that differ by few bytes are near, and bytes are written as base64") {
+TEST_CASE("words that differ by few bytes are similar, and bytes are converted to base64") {
   struct Distance {
     const char* left;
     const char* right;
@@ -287,7 +287,7 @@ TEST_CASE("random numbers and fingerprints are those of SplitMix64 and FNV-1a, w
   CHECK(lower < 1650);
 }
 
-TEST_CASE("every day from 1970 to 2200 has its date, and is read again from it") {
+TEST_CASE("every day from 1970 to 2200 is converted to its date and back") {
   const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   std::int64_t days = 0;
   std::size_t mistakes = 0;
@@ -367,7 +367,7 @@ TEST_CASE("every day from 1970 to 2200 has its date, and is read again from it")
     CHECK_MESSAGE(!calendar::parse_http_date(wrong), wrong);
 }
 
-TEST_CASE("JSON pointers lead to members and elements, and nowhere else") {
+TEST_CASE("JSON pointers lead to members and elements only") {
   for (const auto& [name, token] : std::vector<std::pair<std::string, std::string>>{
            {"a/b", "/a~1b"}, {"~", "/~0"}, {"", "/"}, {"~1/0~", "/~01~10~0"}, {"plain", "/plain"}}) {
     CHECK(json_pointer::token(name) == token);
@@ -446,7 +446,7 @@ TEST_CASE("each registered status has its reason phrase, as RFC 9110 writes it")
     if (known.count(status) == 0) CHECK(detail::reason_phrase(status) == "Unknown");
 }
 
-TEST_CASE("a header field that is a list has the tokens of the fields of its name, in any case") {
+TEST_CASE("a list header has the tokens of all fields of its name, in any case") {
   wire::Headers headers;
   headers.add("X-Other", "close");
   CHECK_FALSE(headers.lists("Connection", "close"));
@@ -457,7 +457,7 @@ TEST_CASE("a header field that is a list has the tokens of the fields of its nam
     CHECK_FALSE(headers.lists("Connection", token));
 }
 
-TEST_CASE("header fields are found, set and removed by their name in any case, and keep their order") {
+TEST_CASE("header fields are found, set and removed by name in any case, and keep their order") {
   wire::Headers headers;
   headers.add("A", "1");
   headers.add("b", "2");
@@ -489,7 +489,7 @@ TEST_CASE("header fields are found, set and removed by their name in any case, a
   CHECK(shown(headers) == "b=2 ");
 }
 
-TEST_CASE("each word of a request's enums is printed as it is sent") {
+TEST_CASE("each value of a request's enums is printed as in the request") {
   using Mode = wire::ToolChoice::Mode;
   CHECK(wire::to_string(Mode::none) == "none");
   CHECK(wire::to_string(Mode::automatic) == "automatic");

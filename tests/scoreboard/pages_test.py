@@ -17,7 +17,7 @@ FINDING = {"code": "retried_final_error", "severity": "error", "message": "m"}
 
 
 class Counts(unittest.TestCase):
-    def test_each_call_counts_for_what_its_caller_saw(self):
+    def test_each_call_counts_for_the_result_that_its_caller_saw(self):
         for call, kind in [
             ({}, "LOSS"),
             ({"kind": "error", "expected": "answer"}, "ERROR"),
@@ -66,11 +66,11 @@ class Clients(unittest.TestCase):
         drivers = {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith(ours)}
         self.assertEqual(drivers, {one["driver"] for one in clients})
 
-    def test_no_timeout_is_longer_than_the_gateways_hold_an_answer(self):
+    def test_no_timeout_is_longer_than_the_gateways_guard(self):
         for one in read("clients.json"):
             self.assertLess(int(one.get("timeout", "12s").removesuffix("s")), 120, one["name"])
 
-    def test_a_baseline_is_of_the_version_that_is_installed(self):
+    def test_a_baseline_belongs_to_the_installed_version(self):
         clients = {one["name"]: one for one in read("clients.json")}
         baselines = list((HERE / "baselines").iterdir())
         self.assertGreater(len(baselines), 0)

@@ -38,7 +38,7 @@ inline Json streamed(const std::string& question) {
   return body;
 }
 
-/// A client that accepts whatever chaos leaves of its replies.
+/// A client that accepts replies changed by chaos.
 inline Http robust(const Gateway& gateway) { return Http(gateway).keep_alive().allow_incomplete(); }
 
 /// Sends a request, reads the body, which is shorter than the head announces, and closes the connection. Returns the
@@ -86,7 +86,7 @@ using Comings = std::vector<std::size_t>;
 
 // --- Which requests are affected -------------------------------------------------------------------------------------
 
-TEST_CASE("a probability strikes that part of different requests, and of the comings of one") {
+TEST_CASE("a probability affects that share of different requests, and of one request's occurrences") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).probability(0.1));
   const Http http = robust(gateway);
@@ -101,7 +101,7 @@ TEST_CASE("a probability strikes that part of different requests, and of the com
   CHECK(of_one < 240);
 }
 
-TEST_CASE("probability 0 strikes nothing, and probability 1 everything") {
+TEST_CASE("probability 0 affects nothing, and probability 1 everything") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).probability(0));
   CHECK(failed_of(robust(gateway), 50, "Hi").empty());
@@ -109,7 +109,7 @@ TEST_CASE("probability 0 strikes nothing, and probability 1 everything") {
   CHECK(failed_of(robust(gateway), 50, "Hi").size() == 50);
 }
 
-TEST_CASE("by request, gateways of one seed strike the same requests, each time that they come, at the same place") {
+TEST_CASE("by request, gateways with one seed affect the same requests, always in the same place") {
   const Chaos cut = Chaos(at_any_token(4), close_connection()).probability(0.5).by_request();
   Gateway one(lenient(7));
   Gateway other(lenient(7));
@@ -174,7 +174,7 @@ inline Texts struck_by(std::uint64_t seed, const std::vector<std::pair<std::stri
   return struck(gateway);
 }
 
-TEST_CASE("the same requests are struck by the same, with one client or with eight, in whatever order they ask") {
+TEST_CASE("the same requests are affected in the same way, for any number of clients and any order") {
   auto asked = questions();
   const Texts in_order = struck_by(1, asked, 1);
   CHECK(in_order.size() > 60);
@@ -187,7 +187,7 @@ TEST_CASE("the same requests are struck by the same, with one client or with eig
   CHECK(struck_by(2, asked, 8) != in_order);
 }
 
-TEST_CASE("equal requests that come at one time are each the same occurrence for every rule") {
+TEST_CASE("parallel equal requests have the same occurrence for every rule") {
   Gateway gateway(lenient());
   constexpr std::size_t rules = 12;
   for (std::size_t rule = 0; rule < rules; ++rule) gateway.chaos(Chaos(Pace().first_token_after(1us)).nth(2));
@@ -208,7 +208,7 @@ TEST_CASE("equal requests that come at one time are each the same occurrence for
   CHECK(struck_by_some == 0);
 }
 
-TEST_CASE("nth and first count the occurrences of each request for itself") {
+TEST_CASE("nth and first count the occurrences of each request separately") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   gateway.chaos(Chaos(server_error()).nth(3));
@@ -224,7 +224,7 @@ TEST_CASE("nth and first count the occurrences of each request for itself") {
   CHECK(failed_of(http, 8, "a") == Comings{2, 4});
 }
 
-TEST_CASE("a client's retry is a further coming of its request; another key, or a stream, asks something else") {
+TEST_CASE("a client's retry is another occurrence; another key or a stream is another request") {
   Gateway gateway(lenient());
   const std::string other = gateway.keys().create("another service").secret;
   gateway.chaos(Chaos(rate_limited()).nth(2));
@@ -239,7 +239,7 @@ TEST_CASE("a client's retry is a further coming of its request; another key, or 
   CHECK(http.stream().status == 429);
 }
 
-TEST_CASE("what strikes the requests of a key follows from its description, whenever the key was created") {
+TEST_CASE("chaos of a key depends on its description, not on its time of creation") {
   const auto struck_by_key = [](const Texts& descriptions) {
     Gateway gateway(lenient());
     std::map<std::string, std::string> secrets;
@@ -269,7 +269,7 @@ TEST_CASE("what strikes the requests of a key follows from its description, when
   }
 }
 
-TEST_CASE("a rule strikes and counts only the requests that it matches") {
+TEST_CASE("a rule affects and counts only matching requests") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   gateway.chaos(Chaos(server_error())
@@ -284,7 +284,7 @@ TEST_CASE("a rule strikes and counts only the requests that it matches") {
   CHECK(tenant.chat(Json("weather?")).status == 500);
 }
 
-TEST_CASE("what is refused is not struck, nor counted") {
+TEST_CASE("refused requests are neither affected nor counted") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).nth(2));
   const Http http = robust(gateway);
@@ -301,7 +301,7 @@ TEST_CASE("what is refused is not struck, nor counted") {
 
 // --- Effects ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a failure of chaos calls no stub: the next try gets what the script had for this one") {
+TEST_CASE("a failure of chaos calls no stub: the retry gets the scripted reply") {
   Gateway gateway;
   const Stub stub = gateway.chat().expect(2).reply("one", "two");
   gateway.chaos(Chaos(rate_limited(1s)).first(1));
@@ -330,7 +330,7 @@ inline RawConnection::Received first_reply(const std::vector<Chaos>& rules, bool
   return connection.receive_all();
 }
 
-TEST_CASE("a fault of chaos breaks the reply at its exact byte, and everything before it arrives") {
+TEST_CASE("a fault of chaos breaks the reply at its exact byte, after everything before it") {
   const std::string plain = first_reply({}, false).bytes;
   const std::size_t body = plain.find("\r\n\r\n") + 4;
   const auto cut = first_reply({Chaos(after_bytes(50), reset_connection())}, false);
@@ -347,7 +347,7 @@ TEST_CASE("a fault of chaos breaks the reply at its exact byte, and everything b
   CHECK(noisy.end == End::fin);
 }
 
-TEST_CASE("a drawn place is any of those that it may be") {
+TEST_CASE("a random place is any of the possible ones") {
   Gateway gateway(lenient());
   gateway.chat().reply("one two three four five");
   gateway.chaos(Chaos(at_any_token(4), close_connection()));
@@ -366,7 +366,7 @@ TEST_CASE("a drawn place is any of those that it may be") {
   for (std::size_t place = 1; place <= 4; ++place) CHECK(places[place] > 25);
 }
 
-TEST_CASE("chaos slows a reply, and leaves to it what it does not set") {
+TEST_CASE("chaos slows a reply, and keeps settings that it does not change") {
   ManualClock clock;
   Gateway gateway(lenient().clock(clock).model("mock-model").model("slow"));
   gateway.chat().reply(text("one two").every(1s));
@@ -393,7 +393,7 @@ TEST_CASE("chaos slows a reply, and leaves to it what it does not set") {
   clock.advance(1s);
 }
 
-TEST_CASE("chaos puts an interim response in front of a reply") {
+TEST_CASE("chaos adds an interim response before a reply") {
   Gateway gateway;
   gateway.chaos(Chaos(early_hints()).first(1));
   RawConnection connection(gateway);
@@ -405,7 +405,7 @@ TEST_CASE("chaos puts an interim response in front of a reply") {
   CHECK(gateway.journal().at(1).chaos() == Texts{"rule 1: 103 Early Hints (first 1, seed 1, occurrence 1)"});
 }
 
-TEST_CASE("interim responses of several rules all come, in the order of the rules, and then those of the reply") {
+TEST_CASE("interim responses of several rules come in the order of the rules, then those of the reply") {
   for (const bool stream : {false, true}) {
     CAPTURE(stream);
     Gateway gateway;
@@ -425,7 +425,7 @@ TEST_CASE("interim responses of several rules all come, in the order of the rule
   }
 }
 
-TEST_CASE("all rules that strike are applied in order, up to a failure; those behind it count on") {
+TEST_CASE("all applicable rules apply in order, up to a failure; later ones still count") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(after_bytes(10), close_connection()).first(1));
   gateway.chaos(Chaos(unsolicited_continue()).first(1));
@@ -448,7 +448,7 @@ TEST_CASE("all rules that strike are applied in order, up to a failure; those be
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it does not come to is no mistake") {
+TEST_CASE("an impossible effect on a reply is skipped, and an unreached place is no problem") {
   Gateway gateway(lenient());
   gateway.chat().reply(raw_reply(200, "as it is"), service_unavailable(), "one two",
                        text("one two").fault(after_tokens(9), close_connection()));
@@ -472,7 +472,7 @@ TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it
   CHECK(gateway.verify().problems()[0].text.find("after 9 tokens") != std::string::npos);
 }
 
-TEST_CASE("whether chaos came to its place is told of each rule, whatever faults the script has beside it") {
+TEST_CASE("each rule reports whether it was reached, in addition to scripted faults") {
   const std::string missed = ": not reached";
   const auto told = [&](const Reply& reply, const std::vector<Chaos>& rules) {
     Gateway gateway(lenient());
@@ -500,7 +500,7 @@ TEST_CASE("whether chaos came to its place is told of each rule, whatever faults
         "rule 1 struck\nrule 2 struck\nrule 3: not reached\n");
 }
 
-TEST_CASE("a rule that cannot happen to a reply keeps none after it from striking") {
+TEST_CASE("a rule that cannot apply to a reply does not prevent later ones") {
   Gateway gateway(lenient());
   gateway.chat().reply(raw_reply(200, "as it is"));
   gateway.chaos(Chaos(after_tokens(5), close_connection()));
@@ -515,7 +515,7 @@ TEST_CASE("a rule that cannot happen to a reply keeps none after it from strikin
 
 // --- Reports to the tester -------------------------------------------------------------------------------------------
 
-TEST_CASE("a gateway without chaos says nothing about it") {
+TEST_CASE("a gateway without chaos does not mention it") {
   Gateway gateway;
   const Http http(gateway);
   http.chat();
@@ -524,7 +524,7 @@ TEST_CASE("a gateway without chaos says nothing about it") {
   CHECK(gateway.journal().last().summary() == "#1 POST /v1/chat/completions 200 default reply completed");
 }
 
-TEST_CASE("verify and review print the seed, how many rules struck how many requests, and how to repeat it") {
+TEST_CASE("verify() and review() print the seed, the affected requests and how to repeat them") {
   Gateway gateway(lenient(42));
   gateway.chaos(Chaos(after_tokens(2), close_connection()).nth(2).when(stream_is(true)));
   CHECK(gateway.verify().message() ==
@@ -572,7 +572,7 @@ TEST_CASE("verify and review print the seed, how many rules struck how many requ
   CHECK(gateway.verify().message() == "nothing is wrong");
 }
 
-TEST_CASE("only the requests of a scope are told of it") {
+TEST_CASE("a scope reports only its own affected requests") {
   Gateway gateway(lenient());
   const CreatedKey mine = gateway.keys().create("mine");
   gateway.chaos(Chaos(server_error()).first(1));
@@ -585,7 +585,7 @@ TEST_CASE("only the requests of a scope are told of it") {
         "same again");
 }
 
-TEST_CASE("a client is judged by the failures that it got, but not by one that it may not have read whole") {
+TEST_CASE("a client is judged by the failures that it received completely") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(unauthorized()).first(1).when(user_says("read")));
   const Http http = robust(gateway);
@@ -618,7 +618,7 @@ TEST_CASE("a client is judged by the failures that it got, but not by one that i
   CHECK(gateway.review().findings().size() == 1);
 }
 
-TEST_CASE("a matcher of chaos that throws is a 500 and a problem") {
+TEST_CASE("a throwing matcher of chaos is a 500 and a problem") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(server_error()).first(1).when(user_says("never")));
   gateway.chaos(Chaos(server_error()).when(matching("is odd", [](const ChatRequest&) -> bool {
@@ -635,7 +635,7 @@ TEST_CASE("a matcher of chaos that throws is a 500 and a problem") {
         "  the matcher \"is odd\" of rule 2 of chaos threw: no idea");
 }
 
-TEST_CASE("a key that stands in what chaos sends is masked in the journal") {
+TEST_CASE("a key in text sent by chaos is masked in the journal") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(failure(500, gateway.api_key(), "oops")));
   Http(gateway).chat();
@@ -647,7 +647,7 @@ TEST_CASE("a key that stands in what chaos sends is masked in the journal") {
 
 // --- Rules -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("reset and clear_chaos forget rules and counts; what was struck stays on record") {
+TEST_CASE("reset and clear_chaos forget rules and counts; past effects stay recorded") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   for (const bool resets : {true, false}) {
@@ -662,7 +662,7 @@ TEST_CASE("reset and clear_chaos forget rules and counts; what was struck stays 
   CHECK(http.chat().status == 500);
 }
 
-TEST_CASE("a rule says what it is") {
+TEST_CASE("a rule describes itself") {
   CHECK(Chaos(after_tokens(2), reset_connection()).probability(0.1).when(user_says("weather")).to_string() ==
         "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")");
   CHECK(Chaos(at_any_event(10), skip_event()).nth(3).first(9).to_string() ==
@@ -681,7 +681,7 @@ TEST_CASE("a rule says what it is") {
   CHECK(Chaos(unsolicited_continue()).to_string() == "unsolicited 100 Continue (every time)");
 }
 
-TEST_CASE("a rule that can never mean anything is refused where it is written") {
+TEST_CASE("a rule without possible effect is refused where it is written") {
   const Chaos rule(server_error());
   const auto wrong = [](const std::string& given) {
     return "mock_gateway: a probability of chaos is a number from 0 to 1, not " + given + "; 0.1 strikes one in ten";
@@ -717,7 +717,7 @@ TEST_CASE("a rule that can never mean anything is refused where it is written") 
     CHECK_THROWS_AS(Chaos{fault}, GatewayError);
 }
 
-TEST_CASE("rules change while clients ask") {
+TEST_CASE("rules can change while clients send requests") {
   Gateway gateway(lenient());
   gateway.chat().reply("one two three");
   std::atomic<bool> over{false};

@@ -84,7 +84,7 @@ TEST_CASE("a failure can have any status from 200 to 599, and no other") {
   }
 }
 
-TEST_CASE("the next requests fail as often as said, and then no more") {
+TEST_CASE("the given number of requests fail, and no more") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(server_error());
@@ -95,7 +95,7 @@ TEST_CASE("the next requests fail as often as said, and then no more") {
   CHECK(http.get("/v1/models").status == 200);
 }
 
-TEST_CASE("a failure that stays is there until it is cleared") {
+TEST_CASE("a permanent failure lasts until it is cleared") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_always(service_unavailable());
@@ -105,7 +105,7 @@ TEST_CASE("a failure that stays is there until it is cleared") {
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("first queued, first served") {
+TEST_CASE("queued failures are used in order") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(server_error(), 2);
@@ -171,7 +171,7 @@ TEST_CASE("a failure can be forced for one model, for valid requests that reach 
   CHECK(http.chat({{"model", "bad"}}).status == 200);
 }
 
-TEST_CASE("clearing one scope leaves the others") {
+TEST_CASE("clearing one scope keeps the others") {
   Gateway gateway;
   const Http http(gateway);
   const std::string id = gateway.keys().list().front().id;
@@ -190,7 +190,7 @@ TEST_CASE("clearing one scope leaves the others") {
   CHECK(http.chat().status == 200);
 }
 
-TEST_CASE("a key, a model and an operation of one name are cleared each for itself") {
+TEST_CASE("a key, a model and an operation with the same name are cleared separately") {
   const std::string key = Gateway().keys().list().front().id;
   const std::string operation_name = chat_completions().to_string();
   Gateway gateway{Options{}.model(key).model(operation_name)};
@@ -231,7 +231,7 @@ TEST_CASE("a forced failure answers a stream request with JSON, and the journal 
   CHECK(gateway.journal().last().status() == 429);
 }
 
-TEST_CASE("a 429 has Retry-After: 1, however the test asks for it, unless it says otherwise") {
+TEST_CASE("a 429 has Retry-After: 1, however it is requested, unless set otherwise") {
   using Apply = void (*)(Gateway&, const Failure&);
   const std::pair<const char*, Apply> ways[] = {
       {"fail_next", [](Gateway& gateway, const Failure& failure) { gateway.fail_next(failure); }},
@@ -274,7 +274,7 @@ TEST_CASE("a 429 has Retry-After: 1, however the test asks for it, unless it say
   }
 }
 
-TEST_CASE("Retry-After comes in each form that clients meet") {
+TEST_CASE("Retry-After can have every form that clients meet") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
@@ -309,7 +309,7 @@ TEST_CASE("Retry-After comes in each form that clients meet") {
   }
 }
 
-TEST_CASE("a Retry-After date follows the clock of the moment in which it is sent") {
+TEST_CASE("a Retry-After date is relative to the clock at its sending") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.fail_always(rate_limited().retry_after_date(60s));
@@ -317,7 +317,7 @@ TEST_CASE("a Retry-After date follows the clock of the moment in which it is sen
   CHECK(Http(gateway).chat().header("Retry-After") == "Tue, 02 Jan 2024 00:01:00 GMT");
 }
 
-TEST_CASE("retry-after-ms and x-should-retry can be sent, alone and beside Retry-After") {
+TEST_CASE("retry-after-ms and x-should-retry can be sent, with and without Retry-After") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(rate_limited().retry_after_ms(250ms));
@@ -342,7 +342,7 @@ TEST_CASE("retry-after-ms and x-should-retry can be sent, alone and beside Retry
   CHECK(http.chat().header("x-should-retry") == "false");
 }
 
-TEST_CASE("a failure can carry its own type, headers and body") {
+TEST_CASE("a failure can have its own type, headers and body") {
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(failure(429, "insufficient_quota", "no credit").type("insufficient_quota").header("X-Quota", "0"));
@@ -366,7 +366,7 @@ TEST_CASE("a failure can carry its own type, headers and body") {
   CHECK(empty.header("Content-Length") == "0");
 }
 
-TEST_CASE("values are not changed by what is derived from them") {
+TEST_CASE("a derived failure leaves the original unchanged") {
   const Failure plain = rate_limited(2s);
   const Failure changed = plain.retry_after(9s).header("X", "1").type("other").body("text", "text/plain");
   CHECK(plain.headers(ManualClock::default_start).find("Retry-After") == "2");
@@ -404,7 +404,7 @@ TEST_CASE("forcing a failure zero times is refused where it is written") {
   CHECK_THROWS_AS(for_model(""), GatewayError);
 }
 
-TEST_CASE("many threads together get exactly as many failures as were forced") {
+TEST_CASE("many threads together get exactly the forced number of failures") {
   Gateway gateway;
   gateway.fail_next(overloaded(), 15);
   std::atomic<int> failed{0};
@@ -421,7 +421,7 @@ TEST_CASE("many threads together get exactly as many failures as were forced") {
   CHECK(served == 25);
 }
 
-TEST_CASE("a failure is forced on a key without validity too when it is for all, and reset forgets it") {
+TEST_CASE("a failure for all is forced on an invalid key too, and reset forgets it") {
   Gateway gateway;
   gateway.fail_always(gateway_timeout());
   CHECK(Http(gateway).without_key().get("/nowhere").status == 504);
@@ -430,7 +430,7 @@ TEST_CASE("a failure is forced on a key without validity too when it is for all,
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a connection goes on after a failure") {
+TEST_CASE("a connection continues after a failure") {
   Gateway gateway;
   gateway.fail_next(server_error());
   const Http http = Http(gateway).keep_alive();

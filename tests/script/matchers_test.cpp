@@ -47,7 +47,7 @@ const std::string two_tools =
 
 // --- Messages --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("messages are matched by who says what, where, and how many there are") {
+TEST_CASE("messages are matched by role, text, position and number") {
   const std::string system = message("system", "Be brief.");
   const std::string hi = message("user", "Hi");
   const std::string hello = message("assistant", "Hello");
@@ -84,7 +84,7 @@ TEST_CASE("messages are matched by who says what, where, and how many there are"
   CHECK_FALSE(matches(message_is(std::numeric_limits<int>::max(), "user"), said(all)));
 }
 
-TEST_CASE("tool results are matched by the function or the call that they answer") {
+TEST_CASE("tool results are matched by their function or call") {
   const std::string question = message("user", "Weather?");
   const std::string asked = question + "," + weather_call;
   const std::string answered = asked + "," + result_of("call_1", "21 degrees") + "," + result_of("call_2", "noon");
@@ -122,7 +122,7 @@ TEST_CASE("tool results are matched by the function or the call that they answer
         "call \"call_2\" of get_time: \"3\"; call \"call_2\" of get_time: \"4\"; and 3 more");
 }
 
-TEST_CASE("the difference to a long text that was wanted is shown only where the message is the wanted one") {
+TEST_CASE("the difference to a long expected text is shown only for the expected message") {
   const TextMatcher wanted = equals(repeated("noon ", 40));
   const std::string noon = R"("night" instead of "noon noon)";
   const auto begin_of = [](const std::string& actual) { return actual.substr(0, actual.find("noon noon") + 9); };
@@ -210,7 +210,7 @@ TEST_CASE("every documented field is matched by its value or range") {
         "mock_gateway: a response_format is \"text\", \"json_object\" or \"json_schema\", not \"json\"");
 }
 
-TEST_CASE("a field that the request has no member for is matched in the body, and a value not sent by its default") {
+TEST_CASE("an undocumented field is matched in the body, and an absent value by its default") {
   using mock_gateway::detail::InBody;
   using mock_gateway::detail::RequestField;
   static constexpr const char* sizes[] = {"small", "large"};
@@ -244,7 +244,7 @@ TEST_CASE("a field that the request has no member for is matched in the body, an
         "mock_gateway: a size is \"small\" or \"large\", not \"huge\"");
 }
 
-TEST_CASE("a range says what it holds") {
+TEST_CASE("a range describes its values") {
   CHECK(Range(2).to_string() == "2");
   CHECK(Range(0.1).to_string() == "0.1");
   CHECK(Range(std::size_t{3}).to_string() == "3");
@@ -312,7 +312,7 @@ TEST_CASE("the body is matched as JSON, by place or in part") {
   });
 }
 
-TEST_CASE("numbers are equal by value, exactly, and objects whatever the order of their members") {
+TEST_CASE("numbers are compared exactly by value, and objects in any order of members") {
   const auto same = [](const Json& expected, const std::string& sent) {
     return matches(json_at("/x", expected), with("\"x\":" + sent));
   };
@@ -341,7 +341,7 @@ TEST_CASE("numbers are equal by value, exactly, and objects whatever the order o
   CHECK(matches(body_includes({{"x", {{"a", 1}}}}), with(R"("x":{"b":2,"a":1.0})")));
 }
 
-TEST_CASE("of a large value the report shows where it differs") {
+TEST_CASE("for a large value the report shows the difference") {
   Json expected = Json::array();
   for (int i = 0; i < 100; ++i) expected.push_back({{"i", i}});
   Json actual = expected;
@@ -356,7 +356,7 @@ TEST_CASE("of a large value the report shows where it differs") {
   CHECK(json_at("/x", text).to_string() == "json at /x is \"" + std::string(119, 'a') + "…");
 }
 
-TEST_CASE("what is no JSON pointer is refused, and one that leads nowhere finds nothing") {
+TEST_CASE("an invalid JSON pointer is refused, and one without a target finds nothing") {
   CHECK(error_of([] { json_at("messages/0", 1); }) ==
         "mock_gateway: \"messages/0\" is no JSON pointer: it begins with \"/\", or is empty for the whole body");
   CHECK(error_of([] { json_text_at("/a~2", "x"); }) ==
@@ -371,7 +371,7 @@ TEST_CASE("what is no JSON pointer is refused, and one that leads nowhere finds 
   }
 }
 
-TEST_CASE("JSON nested as deeply as the gateway takes it is compared") {
+TEST_CASE("JSON is compared up to the gateway's limit of nesting") {
   const auto nested = [](const std::string& inner) { return repeated("[", 500) + inner + repeated("]", 500); };
   const Sent deep = with("\"x\":" + nested("1"));
   CHECK(matches(json_at("/x", Json::parse(nested("1"))), deep));
@@ -381,7 +381,7 @@ TEST_CASE("JSON nested as deeply as the gateway takes it is compared") {
 
 // --- Headers, keys and queries ---------------------------------------------------------------------------------------
 
-TEST_CASE("headers, keys and queries are matched as they came") {
+TEST_CASE("headers, keys and queries are matched as sent") {
   check({
       {has_header("x-test"), with("").header("X-Test", ""), with("").header("X-Tests", "7"),
        "✘ has header x-test    actual not sent"},
@@ -425,7 +425,7 @@ TEST_CASE("a stub with header_is or key_is belongs to the test with that header 
   CHECK_FALSE(mock_gateway::detail::Access::node(has_header("x-test", equals("7"))).scope.has_value());
 }
 
-TEST_CASE("what is no header, or a secret instead of a key's name, is refused") {
+TEST_CASE("an invalid header name, or a secret instead of a key's name, is refused") {
   CHECK(error_of([] { key_is("sk-abc"); }) ==
         "mock_gateway: a key is named by its id or description, not by its secret; CreatedKey::id has it");
   CHECK(error_of([] { key_is(""); }) == "mock_gateway: a key is named by its id or description, and this is empty");
@@ -438,7 +438,7 @@ TEST_CASE("what is no header, or a secret instead of a key's name, is refused") 
 
 // --- A user's own conditions, and composition ------------------------------------------------------------------------
 
-TEST_CASE("a condition of one's own is asked once while deciding, never for a report") {
+TEST_CASE("a user's condition is evaluated once during matching, never for a report") {
   int asked = 0;
   const Matcher short_talk = matching("is a short talk", [&asked](const ChatRequest& chat) {
     ++asked;
@@ -485,7 +485,7 @@ TEST_CASE("a condition that was not reached is reported as not evaluated") {
   CHECK(asked == 0);
 }
 
-TEST_CASE("a report says of several conditions what the known ones decide, wherever the unknown one stands") {
+TEST_CASE("a report combines known conditions, in any order with unknown ones") {
   const Matcher own = matching("is mine", [](const ChatRequest&) { return true; });
   const Matcher yes = stream_is(false);
   const Matcher no = stream_is(true);
@@ -513,7 +513,7 @@ TEST_CASE("a report says of several conditions what the known ones decide, where
         "  ✘ stream is true    actual not sent");
 }
 
-TEST_CASE("what a condition throws is not swallowed") {
+TEST_CASE("an exception of a condition is not swallowed") {
   const Matcher broken = matching("breaks", [](const ChatRequest&) -> bool { throw std::runtime_error("broken"); });
   CHECK_THROWS_WITH_AS(matches(broken, user("")), "broken", std::runtime_error);
 }
@@ -529,7 +529,7 @@ TEST_CASE("a condition without a name or a function is refused") {
         "mock_gateway: a text matcher's text is a null pointer");
 }
 
-TEST_CASE("matchers compose, and a report has a line for each, indented where one of several is enough") {
+TEST_CASE("matchers can be combined, and a report has a line for each, indented below alternatives") {
   const Matcher weather = has_tool("get_weather");
   const Matcher hot = temperature_is(at_least(1));
   const Matcher streamed = stream_is(true);
@@ -566,7 +566,7 @@ TEST_CASE("matchers compose, and a report has a line for each, indented where on
   CHECK(explain_lines(!!weather, with("")) == "✘ not (not (has tool \"get_weather\"))");
 }
 
-TEST_CASE("matchers outlive what they were made from") {
+TEST_CASE("matchers outlive their arguments") {
   std::optional<Matcher> matcher;
   {
     std::string part = "a text that is too long to be stored within a string object";
@@ -584,7 +584,7 @@ TEST_CASE("matchers outlive what they were made from") {
         "✔ json at /model is \"mock-model\"");
 }
 
-TEST_CASE("each condition of a stub is evaluated once for a request") {
+TEST_CASE("each condition of a stub is evaluated once per request") {
   int first = 0;
   int second = 0;
   const auto counting = [](int& count) {

@@ -54,7 +54,7 @@ inline Json after_calls(const std::vector<std::string>& functions, const std::st
                       {{"role", "tool"}, {"tool_call_id", answered}, {"content", result}}});
 }
 
-TEST_CASE("one line scripts an answer, plain and streamed alike") {
+TEST_CASE("one line scripts a reply, plain and streamed") {
   Gateway gateway;
   gateway.chat().when(user_says("capital of France")).reply("Paris.");
   const Http http(gateway);
@@ -62,7 +62,7 @@ TEST_CASE("one line scripts an answer, plain and streamed alike") {
   CHECK(http.stream("capital of France?").joined_text() == "Paris.");
 }
 
-TEST_CASE("without a stub a default reply answers, the same for the same request") {
+TEST_CASE("without a stub a default reply answers, the same for equal requests") {
   const Gateway first;
   const Gateway second;
   const std::string answer = Http(first).ask("Hi");
@@ -71,7 +71,7 @@ TEST_CASE("without a stub a default reply answers, the same for the same request
   CHECK(first.journal().last().decision().kind == Decision::Kind::default_reply);
 }
 
-TEST_CASE("the newest stub that matches answers") {
+TEST_CASE("the newest matching stub answers") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("catch-all");
@@ -84,7 +84,7 @@ TEST_CASE("the newest stub that matches answers") {
   CHECK(http.ask("the weather") == "everything");
 }
 
-TEST_CASE("a sequence answers in order, and its last reply stays") {
+TEST_CASE("a sequence replies in order, and its last reply repeats") {
   Gateway gateway;
   const Http http(gateway);
   const Stub stub =
@@ -99,7 +99,7 @@ TEST_CASE("a sequence answers in order, and its last reply stays") {
   CHECK(stub.calls() == 5);
 }
 
-TEST_CASE("a stub steps aside for older ones after so many calls as times() says") {
+TEST_CASE("after times() calls a stub leaves requests to older ones") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -110,8 +110,7 @@ TEST_CASE("a stub steps aside for older ones after so many calls as times() says
   CHECK(stub.calls() == 2);
 }
 
-TEST_CASE(
-    "many threads together get exactly so many answers of a stub as times() says, and each step of a sequence once") {
+TEST_CASE("many threads together get exactly times() replies of a stub, and each step of a sequence once") {
   Gateway gateway;
   gateway.chat().reply("older");
   gateway.chat().times(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
@@ -130,7 +129,7 @@ TEST_CASE(
   CHECK(answers["older"] == 10);
 }
 
-TEST_CASE("of requests that a stub is choosing at one time no more get it than it has answers for") {
+TEST_CASE("a stub gets no more parallel requests than it has replies") {
   constexpr int clients = 4;
   const auto answers = [](const std::function<void(Gateway&, const Matcher&)>& script) {
     Gateway gateway{Options{}.unmatched(Unmatched::allowed).verify_on_destruction(false)};
@@ -188,7 +187,7 @@ TEST_CASE("a function of the request makes the reply") {
   CHECK(http.chat({{"messages", only(user("late"))}, {"tools", tools("clock")}}).finish_reason() == "tool_calls");
 }
 
-TEST_CASE("what a function throws is a 500 on the wire and a line in the decision, and the gateway goes on") {
+TEST_CASE("an exception of a function is a 500 with a reason in the decision, and the gateway continues") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http(gateway);
   gateway.chat().reply("fine");
@@ -221,14 +220,14 @@ TEST_CASE("what a function throws is a 500 on the wire and a line in the decisio
   CHECK(http.ask("hello") == "fine");
 }
 
-TEST_CASE("what a function makes of a wrong argument is told in the decision too") {
+TEST_CASE("an exception because of a wrong argument is in the decision too") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply([](const ChatRequest&) -> Reply { return tool_call("f", Json::array()); });
   CHECK(Http(gateway).chat().status == 500);
   CHECK(gateway.journal().last().decision().kind == Decision::Kind::callback_failed);
 }
 
-TEST_CASE("user_says looks at the last user message only, text parts joined") {
+TEST_CASE("user_says matches only the last user message, with joined text parts") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("other");
@@ -244,7 +243,7 @@ TEST_CASE("user_says looks at the last user message only, text parts joined") {
   CHECK(ask(only({{"role", "user"}, {"content", parts}})) == "matched");
 }
 
-TEST_CASE("text matchers compose, and say what they want") {
+TEST_CASE("text matchers can be combined and describe themselves") {
   const TextMatcher both = contains("a") && !starts_with("b");
   CHECK(both.matches("cab"));
   CHECK_FALSE(both.matches("bac"));
@@ -263,7 +262,7 @@ TEST_CASE("text matchers compose, and say what they want") {
   CHECK(TextMatcher("").matches(""));
 }
 
-TEST_CASE("matchers compose, and all of a stub's must match") {
+TEST_CASE("matchers can be combined, and all of a stub's must match") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("none");
@@ -288,7 +287,7 @@ TEST_CASE("a matcher without a function is refused where it is written") {
   CHECK_THROWS_AS(TextMatcher("nothing", nullptr), GatewayError);
 }
 
-TEST_CASE("an agent's loop: a tool is offered, called, and its result answered") {
+TEST_CASE("an agent loop: a tool is offered, called, and its result answered") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat()
@@ -305,7 +304,7 @@ TEST_CASE("an agent's loop: a tool is offered, called, and its result answered")
   CHECK(http.chat({{"messages", messages}, {"tools", tools("get_weather")}}).text() == "It is 21 degrees.");
 }
 
-TEST_CASE("tool_result goes by the call's id, not by the order of the calls") {
+TEST_CASE("tool_result uses the call's id, not the order of the calls") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("other");
@@ -321,7 +320,7 @@ TEST_CASE("tool_result goes by the call's id, not by the order of the calls") {
   CHECK(ask(continued) == "other");
 }
 
-TEST_CASE("a stub's handle counts its calls, waits for them and gives the last") {
+TEST_CASE("a stub's handle counts its calls, waits for them and returns the last") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("other");
@@ -349,7 +348,7 @@ TEST_CASE("a stub's handle counts its calls, waits for them and gives the last")
   CHECK(has_part(printed.str(), "2 of 3"));
 }
 
-TEST_CASE("a stub is named by what it matches unless it has a name") {
+TEST_CASE("a stub without a name is called by its matchers") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("x");
@@ -360,7 +359,7 @@ TEST_CASE("a stub is named by what it matches unless it has a name") {
   CHECK(gateway.journal().last().decision().detail == "user text contains \"Hi\"");
 }
 
-TEST_CASE("a stub that is mounted while requests run is complete when it answers first") {
+TEST_CASE("a stub mounted while requests run answers only when complete") {
   Gateway gateway;
   gateway.chat().reply("old");
   std::atomic<bool> mounted{false};
@@ -412,7 +411,7 @@ TEST_CASE("a stub of a higher priority answers before newer ones") {
   CHECK(http.ask("weather") == "newest of the first");
 }
 
-TEST_CASE("a sequence that has nothing more keeps its requests from older stubs") {
+TEST_CASE("an ended sequence keeps its requests from older stubs") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -435,7 +434,7 @@ TEST_CASE("a sequence that has nothing more keeps its requests from older stubs"
   CHECK(http.chat("f").error_code() == "no_stub_matched");
 }
 
-TEST_CASE("a stub that is removed answers nothing more, at once, and older ones do") {
+TEST_CASE("a removed stub answers nothing more, and older ones do") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -447,7 +446,7 @@ TEST_CASE("a stub that is removed answers nothing more, at once, and older ones 
   CHECK(stub.calls() == 1);
 }
 
-TEST_CASE("a request whose stub is removed while it is chosen is answered by the stubs that there are then") {
+TEST_CASE("a request whose stub is removed during matching is answered by the remaining stubs") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -469,7 +468,7 @@ TEST_CASE("a request whose stub is removed while it is chosen is answered by the
   CHECK(stub.get().calls() == 0);
 }
 
-TEST_CASE("a scoped stub goes when its handle does, and what it expects still counts") {
+TEST_CASE("a scoped stub ends with its handle, and its expectation still counts") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -486,7 +485,7 @@ TEST_CASE("a scoped stub goes when its handle does, and what it expects still co
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("states of a machine let the same request be answered differently in turn") {
+TEST_CASE("states of a machine give the same request different replies in turn") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().in_state("order", "started").then_state("order", "paid").reply("pay first");
@@ -506,7 +505,7 @@ TEST_CASE("states of a machine let the same request be answered differently in t
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().in_state("a", "b").in_state("a", "c")), GatewayError);
 }
 
-TEST_CASE("of requests at one time, one moves a scenario and the others find it moved") {
+TEST_CASE("of parallel requests one changes the scenario, and the others see the new state") {
   for (int round = 0; round < 20; ++round) {
     Gateway gateway;
     gateway.chat().reply("second");

@@ -34,7 +34,7 @@ inline std::string explain_text(const TextMatcher& matcher, const std::string& t
 
 // --- Texts -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a bare string means contains, and equals, starts_with and ends_with say where a text belongs") {
+TEST_CASE("a bare string means contains; equals, starts_with and ends_with fix the position") {
   check({
       {user_says("weather"), user("The weather?"), user("wether in Paris?"),
        "✘ user text contains \"weather\"    actual \"wether in Paris?\""},
@@ -58,7 +58,7 @@ TEST_CASE("a bare string means contains, and equals, starts_with and ends_with s
   });
 }
 
-TEST_CASE("a difference in a long text is shown around its place") {
+TEST_CASE("a difference in a long text is shown with its surroundings") {
   const std::string dog = repeated("0123456789", 30) + "the lazy dog sleeps" + repeated("abcdefghij", 30);
   const std::string cat = repeated("0123456789", 30) + "the lazy cat sleeps" + repeated("abcdefghij", 30);
   CHECK(explain_text(equals(dog), cat) ==
@@ -83,7 +83,7 @@ TEST_CASE("a difference in a long text is shown around its place") {
   CHECK(equals(cat).explain(cat) == "\"" + repeated("0123456789", 12) + "…\"");
 }
 
-TEST_CASE("texts of up to 120 bytes are shown whole, and longer ones where they differ") {
+TEST_CASE("texts up to 120 bytes are shown completely, longer ones around the difference") {
   const auto a = [](std::size_t count) { return std::string(count, 'a'); };
   const std::string at_end = "\"…" + a(25) + "\" instead of \"…" + a(24) + "b\" from byte 121 on";
   CHECK(explain_text(equals(a(119) + "b"), a(120)) == "\"" + a(120) + "\"");
@@ -104,7 +104,7 @@ TEST_CASE("texts of up to 120 bytes are shown whole, and longer ones where they 
   CHECK(actual_user(a(119) + "b", a(121)) == "\"…" + a(26) + "\" instead of \"…" + a(24) + "b\" from byte 120 on");
 }
 
-TEST_CASE("excerpts are cut between characters, never within one") {
+TEST_CASE("excerpts are cut between characters") {
   const std::string umlauts = repeated("ä", 100);
   CHECK(explain_text(contains("x"), umlauts) == "\"" + repeated("ä", 60) + "…\"");
   CHECK(explain_text(contains("x"), "y" + umlauts) == "\"y" + repeated("ä", 59) + "…\"");
@@ -116,7 +116,7 @@ TEST_CASE("excerpts are cut between characters, never within one") {
   CHECK(explain_text(ends_with("y"), umlauts + "x") == "\"…" + repeated("ä", 60) + "x\"");
 }
 
-TEST_CASE("a report keeps to one line and to text, whatever was sent") {
+TEST_CASE("a report stays on one line of printable text") {
   CHECK(explain_text("x", "a\nb\r\n\tc\"d\\e") == R"("a\nb\r\n\tc\"d\\e")");
   CHECK(explain_text("x", std::string("\x1b[31m\0\x7f", 7)) == R"("\u001b[31m\u0000\u007f")");
   CHECK(explain_text("x", "\xff\xfe a \xc3") == "\"\xef\xbf\xbd\xef\xbf\xbd a \xef\xbf\xbd\"");
@@ -132,7 +132,7 @@ TEST_CASE("a report keeps to one line and to text, whatever was sent") {
         R"(✘ has field "f"    actual fields: model, messages, a\u001b[31m)");
 }
 
-TEST_CASE("texts of a megabyte are matched whole and shown in part") {
+TEST_CASE("texts of a megabyte are matched completely and shown in part") {
   const std::string megabyte(1u << 20u, 'a');
   CHECK(matches(user_says("b"), user(megabyte + "b")));
   CHECK(explain_lines(user_says("b"), user(megabyte)) ==
@@ -147,7 +147,7 @@ TEST_CASE("texts of a megabyte are matched whole and shown in part") {
 
 // --- Patterns --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a pattern is searched for anywhere in the text, character by character") {
+TEST_CASE("a pattern is searched anywhere in the text, character by character") {
   const auto finds = [](const char* pattern, std::string_view text) { return matches_regex(pattern).matches(text); };
   CHECK(finds("b+", "abbc"));
   CHECK(finds("^.$", "ä"));
@@ -161,7 +161,7 @@ TEST_CASE("a pattern is searched for anywhere in the text, character by characte
   CHECK(finds("a\\sb", "a\nb"));
 }
 
-TEST_CASE("a dot in a pattern is any character that ends no line") {
+TEST_CASE("a dot in a pattern matches any character except line ends") {
   for (const char* const end : {"\n", "\r", "\r\n", "\u2028", "\u2029"}) {
     const std::string text = std::string("a") + end + "b";
     CAPTURE(text);
@@ -176,7 +176,7 @@ TEST_CASE("a dot in a pattern is any character that ends no line") {
   }
 }
 
-TEST_CASE("a pattern's classes, escapes and counts are those of JavaScript, up to their borders") {
+TEST_CASE("classes, escapes and counts of patterns equal those of JavaScript, up to their limits") {
   using Texts = std::vector<std::string>;
   struct Row {
     std::string pattern;
@@ -237,7 +237,7 @@ TEST_CASE("a pattern's classes, escapes and counts are those of JavaScript, up t
   }
 }
 
-TEST_CASE("a pattern costs no more than its text is long, however it is nested, and no stack") {
+TEST_CASE("a pattern takes time proportional to the text, for any nesting, and no stack") {
   const std::string text = repeated("ab", 2048);
   for (const char* pattern : {"(a|b)*c", "(.|\\n)*x", "[a-z ]*\\d", "((a|b)*)*c", "(a+)+$x", "(a?){20}c",
                               "(((((((a|b)|c)|d)|e)|f)|g)|h)*x"}) {
@@ -256,11 +256,11 @@ TEST_CASE("a text beyond 65,536 bytes is not searched for a pattern, and the rep
   CHECK(matches(user_says(!matches_regex("a$")), user(at_limit + "a")));
 }
 
-TEST_CASE("a search that takes too many steps is given up, and the report says so") {
+TEST_CASE("a search with too many steps is abandoned, and the report says so") {
   CHECK(matches_regex("(a?){1000}b").explain(std::string(20000, 'a')) == "given up after 5,000,000 steps");
 }
 
-TEST_CASE("what is no pattern, or asks for too much, is refused with the place") {
+TEST_CASE("an invalid or too complex pattern is refused with the place") {
   const std::string advice = " TextMatcher(description, function) takes any other test of a text.";
   const auto error = [](const char* pattern) { return error_of([pattern] { matches_regex(pattern); }); };
   CHECK(error("(a") ==
@@ -333,7 +333,7 @@ TEST_CASE("what is no pattern, or asks for too much, is refused with the place")
 
 // --- Composed texts --------------------------------------------------------------------------------------------------
 
-TEST_CASE("text matchers compose, and a report shows the part that failed") {
+TEST_CASE("text matchers can be combined, and a report shows the failed part") {
   const TextMatcher both = contains("a") && starts_with("b");
   CHECK(both.to_string() == "(contains \"a\" and starts with \"b\")");
   CHECK(both.matches("ba"));
@@ -351,7 +351,7 @@ TEST_CASE("text matchers compose, and a report shows the part that failed") {
         "✘ user text (not (contains \"a\") or (contains \"b\" and contains \"c\"))    actual \"ab\"");
 }
 
-TEST_CASE("a test of one's own on a text is asked while deciding, never for a report") {
+TEST_CASE("a user's test of a text runs once during matching, never for a report") {
   int asked = 0;
   const TextMatcher postcode("is a postcode", [&asked](std::string_view text) {
     ++asked;

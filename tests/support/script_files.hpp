@@ -15,7 +15,7 @@
 
 namespace test_support {
 
-/// A file in a folder of its own. The destructor removes both.
+/// A file in a new folder. The destructor removes both.
 class ScriptFile {
  public:
   explicit ScriptFile(const std::string& text, const std::string& name = "demo.jsonc")

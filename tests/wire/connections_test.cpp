@@ -45,7 +45,7 @@ using test_support::Response;
 
 // --- Connections -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a hundred requests go over one connection") {
+TEST_CASE("a hundred requests use one connection") {
   Gateway gateway;
   gateway.chat().reply([](const ChatRequest& request) { return text("re: " + request.last_user_text()); });
   RawConnection connection(gateway);
@@ -64,7 +64,7 @@ TEST_CASE("a hundred requests go over one connection") {
   }
 }
 
-TEST_CASE("requests pipelined in one write are answered in order, and each is in the journal") {
+TEST_CASE("pipelined requests are answered in order, and each is in the journal") {
   Gateway gateway;
   gateway.chat().reply([](const ChatRequest& request) { return text("re: " + request.last_user_text()); });
   const Http http(gateway);
@@ -84,7 +84,7 @@ TEST_CASE("requests pipelined in one write are answered in order, and each is in
   }
 }
 
-TEST_CASE("Connection: close is honoured, and what follows on the connection is not served") {
+TEST_CASE("Connection: close is obeyed, and later bytes on the connection are ignored") {
   Gateway gateway;
   const Http http(gateway);
   for (const std::string value : {"close", "Close", "keep-alive, close"}) {
@@ -103,7 +103,7 @@ TEST_CASE("Connection: close is honoured, and what follows on the connection is 
   CHECK(exchanges[1].connection_id() != exchanges[0].connection_id());
 }
 
-TEST_CASE("an answer that is scripted to say Connection: close is followed by the close") {
+TEST_CASE("a scripted Connection: close is followed by the close") {
   Gateway gateway;
   gateway.chat().reply(text("bye").header("Connection", "close"));
   const Http http(gateway);
@@ -127,14 +127,14 @@ TEST_CASE("empty lines before a request are skipped") {
   CHECK(gateway.journal().count() == 3);
 }
 
-TEST_CASE("a request may come byte by byte") {
+TEST_CASE("a request may arrive byte by byte") {
   Gateway gateway;
   RawConnection connection(gateway);
   for (const char byte : Http(gateway).format_chat()) connection.send({&byte, 1});
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("an HTTP/1.0 client gets its answer and the end of the connection, unless it asks to keep it") {
+TEST_CASE("an HTTP/1.0 client gets its response and a close, unless it requests keep-alive") {
   Gateway gateway;
   const Response once = last_answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.0"));
   CHECK(once.status == 200);
@@ -171,7 +171,7 @@ TEST_CASE("a stream to an HTTP/1.0 client is not chunked, and ends with the conn
   }
 }
 
-TEST_CASE("a client that closes in mid-request is no exchange, and nothing stays under way") {
+TEST_CASE("a client that closes inside its request leaves no exchange and nothing under way") {
   Gateway gateway;
   const std::string request = Http(gateway).format_chat();
   const std::size_t body = request.find("\r\n\r\n") + 4;
@@ -195,7 +195,7 @@ TEST_CASE("a client that closes in mid-request is no exchange, and nothing stays
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a client that closes its side after its request still gets its answer") {
+TEST_CASE("a client that half-closes after its request still gets its response") {
   Gateway gateway;
   gateway.chat().reply(text("one two three").every(5ms));
   for (const bool stream : {false, true}) {
@@ -209,7 +209,7 @@ TEST_CASE("a client that closes its side after its request still gets its answer
   }
 }
 
-TEST_CASE("a request that stalls halfway is a 408 after the read timeout, and holds nobody else up") {
+TEST_CASE("a stalled request is a 408 after the read timeout, and delays no other") {
   Gateway gateway{Options{}.read_timeout(200ms)};
   const Http http(gateway);
   const std::string request = http.format_chat();
@@ -230,7 +230,7 @@ TEST_CASE("a request that stalls halfway is a 408 after the read timeout, and ho
   CHECK(gateway.journal().wait_until_idle(patience));
 }
 
-TEST_CASE("an idle connection is closed after the idle timeout, used or not, without an answer") {
+TEST_CASE("an idle connection is closed after the idle timeout without a response") {
   constexpr auto timeout = 100ms;
   // If the machine paused, the client did too, and its connection was closed before it sent anything.
   bool late = true;
@@ -255,7 +255,7 @@ TEST_CASE("an idle connection is closed after the idle timeout, used or not, wit
   CHECK_FALSE(late);
 }
 
-TEST_CASE("a client that does not read what precedes a fault is ended after the write timeout") {
+TEST_CASE("a client that does not read the bytes before a fault is disconnected after the write timeout") {
   Gateway gateway{Options{}.write_timeout(200ms)};
   // The reply fits the send buffer, so only the missing acknowledgement shows that the client does not read.
   gateway.chat().reply(text(std::string(300'000, 'x')).fault(after_bytes(200'000), close_connection()));
@@ -268,7 +268,7 @@ TEST_CASE("a client that does not read what precedes a fault is ended after the 
   CHECK(connection.receive_all().end == End::reset);
 }
 
-TEST_CASE("a client that never reads a big reply is ended after the write timeout") {
+TEST_CASE("a client that never reads a large reply is disconnected after the write timeout") {
   Gateway gateway{Options{}.write_timeout(200ms)};
   gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
   ConnectionOptions small;
@@ -312,7 +312,7 @@ class HarmlessSignal {
   struct sigaction before_ {};
 };
 
-TEST_CASE("signals that the process handles end no transfer and no wait") {
+TEST_CASE("handled signals end no transfer and no wait") {
   Gateway gateway;
   const std::string big(std::size_t{8} << 20, 'x');
   Gate gate;
@@ -346,7 +346,7 @@ TEST_CASE("signals that the process handles end no transfer and no wait") {
 
 #endif
 
-TEST_CASE("a client that resets in mid-stream has left, and the stream ends") {
+TEST_CASE("a client that resets inside a stream has left, and the stream ends") {
   Gateway gateway;
   Gate gate;
   gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
@@ -362,7 +362,7 @@ TEST_CASE("a client that resets in mid-stream has left, and the stream ends") {
   CHECK(gateway.journal().wait_until_idle(patience));
 }
 
-TEST_CASE("a client that resets while a big reply is on its way has left") {
+TEST_CASE("a client that resets during a large reply has left") {
   Gateway gateway;
   gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
   ConnectionOptions small;
@@ -429,7 +429,7 @@ class Fuzz {
   std::string valid_;
 };
 
-TEST_CASE("random bytes on 2,000 connections crash nothing, hang nothing and leave nothing behind") {
+TEST_CASE("random bytes on 2,000 connections cause no crash, no hang and no leak") {
 #ifdef __linux__
   const int descriptors = open_descriptors();
 #endif
@@ -469,7 +469,7 @@ TEST_CASE("random bytes on 2,000 connections crash nothing, hang nothing and lea
 }
 
 #ifdef __linux__
-TEST_CASE("a gateway leaves no descriptor open, whatever its clients did") {
+TEST_CASE("a gateway leaks no descriptor, whatever its clients did") {
   const int descriptors = open_descriptors();
   {
     Gateway gateway{Options{}.read_timeout(200ms)};
@@ -495,7 +495,7 @@ TEST_CASE("a gateway leaves no descriptor open, whatever its clients did") {
   CHECK(open_descriptors() == descriptors);
 }
 
-TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor open") {
+TEST_CASE("no kind of end of a connection or a gateway leaks a descriptor") {
   Gateway gateway;
   gateway.chat().reply("a");
   gateway.chat().when(user_says("reset")).reply(text("a b").fault(after_tokens(1), reset_connection()));

@@ -31,7 +31,7 @@ Response preflight(const Gateway& gateway, const std::string& origin, const std:
       .request("OPTIONS", path);
 }
 
-TEST_CASE("the preflight of a named origin is answered without a key, whatever is forced") {
+TEST_CASE("the preflight of an allowed origin is answered without a key, despite forced failures") {
   Gateway gateway{Options{}.cors(page).limit(1, std::chrono::hours(1))};
   gateway.fail_always(overloaded());
   for (int i = 0; i < 2; ++i) {
@@ -60,7 +60,7 @@ TEST_CASE("the preflight of a named origin is answered without a key, whatever i
   CHECK(gateway.review());
 }
 
-TEST_CASE("a page of a named origin can read every answer, and is no finding") {
+TEST_CASE("a page of an allowed origin can read every response, without a finding") {
   Gateway gateway{Options{}.cors("https://app.example").cors(page)};
   gateway.chat().reply("Hello.", rate_limited());
   const Http http = from(gateway, page);
@@ -75,7 +75,7 @@ TEST_CASE("a page of a named origin can read every answer, and is no finding") {
   CHECK(!contains(gateway.review().message(), "browser_request"));
 }
 
-TEST_CASE("an origin that is not named is served as a program is, and told") {
+TEST_CASE("an origin that is not allowed is served without CORS, and reported") {
   for (const Options& options : {Options{}, Options{}.cors(page)}) {
     Gateway gateway{options.verify_on_destruction(false)};
     CHECK(preflight(gateway, "http://evil.example", "/v1/chat/completions").status == 401);
@@ -88,20 +88,20 @@ TEST_CASE("an origin that is not named is served as a program is, and told") {
   }
 }
 
-TEST_CASE("OPTIONS that asks for nothing is no preflight") {
+TEST_CASE("OPTIONS without a request method is no preflight") {
   Gateway gateway{Options{}.cors(page).verify_on_destruction(false)};
   CHECK(from(gateway, page).request("OPTIONS", "/v1/models").status == 405);
   CHECK(Http(gateway).with_header("Access-Control-Request-Method", "GET").request("OPTIONS", "/v1/models").status ==
         405);
 }
 
-TEST_CASE("with * each origin is named by its name") {
+TEST_CASE("with * the response names each origin") {
   Gateway gateway{Options{}.cors("*")};
   for (const char* origin : {"http://a.example", "null"})
     CHECK(preflight(gateway, origin, "/v1/models").header("Access-Control-Allow-Origin") == origin);
 }
 
-TEST_CASE("what is no origin is refused") {
+TEST_CASE("an invalid origin is refused") {
   for (const char* text : {"", "localhost:5173", "http://", "://a", "http://a/", "http://a/b", "http://a?b",
                            "http://u@a", "http://a b", "a b://c", "a/b://c"}) {
     CAPTURE(text);

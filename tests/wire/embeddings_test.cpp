@@ -60,7 +60,7 @@ double product(const Vector& a, const Vector& b) {
   return sum;
 }
 
-TEST_CASE("embeddings are a list of unit vectors with usage, each in its place") {
+TEST_CASE("embeddings are a list of unit vectors with usage, in the order of the inputs") {
   const Wire wire;
   const Response answer = wire.ask(asking({"the cat sat", "on a mat"}));
   CHECK(answer.status == 200);
@@ -83,7 +83,7 @@ TEST_CASE("embeddings are a list of unit vectors with usage, each in its place")
   CHECK(exchange.decision().detail == "mock-model");
 }
 
-TEST_CASE("the same text has the same vector, in any gateway, and its size is what was asked for") {
+TEST_CASE("equal texts have equal vectors of the requested size, in every gateway") {
   const Wire wire;
   const Wire other{Options().embeddings().seed(7)};
   const Vector first = wire.vector("Where is my order?");
@@ -99,7 +99,7 @@ TEST_CASE("the same text has the same vector, in any gateway, and its size is wh
   for (const char* const text : {"!", "  ", "?!", "日本"}) CHECK(wire.vector(text).size() == 1536);
 }
 
-TEST_CASE("texts that share four words of five are near, and texts that share none are not") {
+TEST_CASE("texts with four of five words in common are near, texts without are not") {
   const Wire wire;
   // Five different words each from a list of 3,000. Neighbouring texts share four words.
   std::vector<std::vector<std::string>> lists;
@@ -128,7 +128,7 @@ TEST_CASE("texts that share four words of five are near, and texts that share no
   CHECK(product(wire.vector("How do I reset my password"), wire.vector("opening hours on sundays")) < 0.3);
 }
 
-TEST_CASE("base64 holds the same numbers in single precision, little-endian") {
+TEST_CASE("base64 contains the same numbers in single precision, little-endian") {
   const Wire wire;
   const Vector numbers = wire.vector("a b c", {{"dimensions", 300}, {"encoding_format", "float"}});
   const Json answer = wire.ask(asking("a b c", {{"dimensions", 300}, {"encoding_format", "base64"}})).json();
@@ -162,7 +162,7 @@ TEST_CASE("an input may be tokens, and lists of them") {
   CHECK(product(one, wire.vector({21, 22, 23})) < 0.3);
 }
 
-TEST_CASE("what a request may not hold is refused with its place") {
+TEST_CASE("an invalid request is refused with its place") {
   const Wire wire;
   CHECK(wire.refused({{"model", "mock-model"}}) ==
         "400 missing_required_parameter: input: expected a string, an array of strings, or tokens, got nothing");
@@ -187,7 +187,7 @@ TEST_CASE("what a request may not hold is refused with its place") {
   CHECK(wire.ask(asking("a", {{"user", "u"}, {"dimensions", nullptr}})).status == 200);
 }
 
-TEST_CASE("embeddings are behind the same keys, rights, limits, failures and content types as a chat") {
+TEST_CASE("embeddings have the same keys, permissions, limits, failures and content types as chats") {
   Wire wire;
   const auto status = [](const Http& http) { return http.post(path, asking("a")).status; };
   CHECK(status(wire.http.without_key()) == 401);
@@ -209,14 +209,14 @@ TEST_CASE("embeddings are behind the same keys, rights, limits, failures and con
   CHECK(wire.http.with_header("Content-Type", "text/plain").post(path, "a").status == 415);
 }
 
-TEST_CASE("what is mounted at the path of embeddings answers in their place") {
+TEST_CASE("an operation mounted at the path of embeddings replaces them") {
   Wire wire;
   wire.gateway.on("POST", path, [](const ReceivedRequest&) { return Json{{"mine", true}}; });
   CHECK(wire.ask(asking("a")).json() == Json{{"mine", true}});
   CHECK(wire.gateway.journal().last().decision().kind == Decision::Kind::handler);
 }
 
-TEST_CASE("embeddings are served where the options say so, and by the openai profile; elsewhere the 404 says what is") {
+TEST_CASE("embeddings are served with the option and in the openai profile; elsewhere the 404 says so") {
   Gateway documented;
   const Response refused = Http(documented).post(path, asking("a"));
   CHECK(refused.status == 404);
@@ -236,7 +236,7 @@ TEST_CASE("embeddings are served where the options say so, and by the openai pro
                  "/v1/embeddings is near: the base address is to end with /v1"));
 }
 
-TEST_CASE("the review notes that the documentation has no embeddings, and a field that OpenAI's has not") {
+TEST_CASE("the review notes undocumented embeddings, and fields unknown to OpenAI") {
   const Wire wire;
   CHECK(wire.ask(asking("a")).status == 200);
   const Review review = wire.gateway.review();

@@ -31,7 +31,7 @@ const test_support::GoldenFields closing{{}, {"Connection: close"}};
 
 // --- Authentication --------------------------------------------------------------------------------------------------
 
-TEST_CASE("401, to the byte, whatever is wrong with the key") {
+TEST_CASE("401, to the byte, for any invalid key") {
   GoldenGateway on;
   const auto deleted = on.gateway.keys().create("deleted");
   on.gateway.keys().remove(deleted.id);
@@ -60,7 +60,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
   }
 }
 
-TEST_CASE("403, to the byte, for a disabled key and for one without the right") {
+TEST_CASE("403, to the byte, for a disabled key and for one without permission") {
   GoldenGateway on{Options{}.model("mock-model").model("other")};
   const Keys keys = on.gateway.keys();
   const auto disabled = keys.create("disabled", KeyOptions{}.disabled());
@@ -95,7 +95,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 
 // --- Rate limits -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("429 of a key's limit, to the byte: Retry-After is what is left of the window") {
+TEST_CASE("429 of a key's limit, to the byte: Retry-After is the rest of the window") {
   GoldenGateway on;
   const auto key = on.gateway.keys().create("limited", KeyOptions{}.limit(1, 60s));
   const Http limited = on.http.with_key(key.secret);
@@ -312,7 +312,7 @@ TEST_CASE("each named failure, to the byte") {
         golden_error("529 Site is overloaded", "overloaded", "The service is overloaded. Try again later."));
 }
 
-TEST_CASE("failures of a test's own making, to the byte") {
+TEST_CASE("a test's own failures, to the byte") {
   GoldenGateway on;
   CHECK(on.forced(failure(599, "odd", "A status that nobody registered.")) ==
         golden_error("599 Unknown", "odd", "A status that nobody registered."));
@@ -338,7 +338,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 )");
 }
 
-TEST_CASE("500, to the byte, when a test's function throws") {
+TEST_CASE("500, to the byte, for an exception of a test's function") {
   GoldenGateway on;
   on.gateway.chat().reply([](const ChatRequest&) -> Reply { throw std::runtime_error("oops"); });
   CHECK(on.chat() == golden_error("500 Internal Server Error", "internal_error",

@@ -52,14 +52,14 @@ inline void check_refused(const Response& response, const std::string& why) {
 
 // --- Host, Transfer-Encoding, Connection -----------------------------------------------------------------------------
 
-TEST_CASE("a request of HTTP/1.1 without Host is a 400, one of HTTP/1.0 is served") {
+TEST_CASE("HTTP/1.1 without Host is a 400, HTTP/1.0 is served") {
   Gateway gateway;
   check_refused(closing_answer_to(gateway, list_models(gateway, "")), "no Host field");
   CHECK(gateway.journal().last().decision() == Decision::Kind::malformed);
   CHECK(closing_answer_to(gateway, list_models(gateway, "", "HTTP/1.0")).status == 200);
 }
 
-TEST_CASE("two Host fields are a 400, also when they are the same") {
+TEST_CASE("two Host fields are a 400, even if they are equal") {
   Gateway gateway;
   for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
     CAPTURE(version);
@@ -70,7 +70,7 @@ TEST_CASE("two Host fields are a 400, also when they are the same") {
   }
 }
 
-TEST_CASE("a Host that is no host is a 400; a name, an address, with a port or empty is served") {
+TEST_CASE("an invalid Host is a 400; a name, an address, with a port or empty is served") {
   Gateway gateway;
   for (const std::string host : {"a b", "a/b", "user@a", "http://a/", "a?", "a#b", "a\"", "caf\xc3\xa9", "a\tb"}) {
     CAPTURE(host);
@@ -85,7 +85,7 @@ TEST_CASE("a Host that is no host is a 400; a name, an address, with a port or e
   }
 }
 
-TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and what follows is not served") {
+TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and later bytes are not served") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   for (const std::string lines : {"Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n",
@@ -99,7 +99,7 @@ TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and what follows is not serve
   CHECK(gateway.journal().count() == 3);
 }
 
-TEST_CASE("a transfer coding that is not chunked alone, in one field, is a 501, and what follows is not served") {
+TEST_CASE("a transfer coding other than a single chunked is a 501, and later bytes are not served") {
   Gateway gateway;
   const std::vector<std::string> refused = {"Transfer-Encoding: gzip\r\n", "Transfer-Encoding: gzip, chunked\r\n",
                                             "Transfer-Encoding:\r\n",
@@ -120,7 +120,7 @@ TEST_CASE("a transfer coding that is not chunked alone, in one field, is a 501, 
       200);
 }
 
-TEST_CASE("close counts in any Connection field, and anywhere in it") {
+TEST_CASE("close counts in any Connection field and position") {
   Gateway gateway;
   for (const std::string lines :
        {"Connection: close\r\n", "Connection: keep-alive\r\nConnection: close\r\n",
@@ -137,7 +137,7 @@ TEST_CASE("close counts in any Connection field, and anywhere in it") {
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("keep-alive of HTTP/1.0 counts in any Connection field, unless another says close") {
+TEST_CASE("keep-alive of HTTP/1.0 counts in any Connection field, unless another has close") {
   Gateway gateway;
   RawConnection connection(gateway);
   const std::string kept =
@@ -187,7 +187,7 @@ TEST_CASE("a header line of 8,000 bytes is accepted, one byte more is a 431") {
   CHECK(contains(refused.error_message(), "8001"));
 }
 
-TEST_CASE("the head's size limit can be chosen, and counts to the byte") {
+TEST_CASE("the head's size limit is configurable, and exact to the byte") {
   Gateway gateway{Options{}.max_head(1024)};
   const auto with_size = [&](std::size_t size) {
     const std::string empty = head(gateway, "GET /v1/models HTTP/1.1", {"x: "});
@@ -204,7 +204,7 @@ TEST_CASE("the head's size limit can be chosen, and counts to the byte") {
 
 // --- Headers ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("two Authorization headers are a 401, even when each is valid") {
+TEST_CASE("two Authorization headers are a 401, even if each is valid") {
   Gateway gateway;
   const Http http(gateway);
   const std::string valid = "Bearer " + gateway.api_key();
@@ -228,7 +228,7 @@ TEST_CASE("a scripted header with CR, LF or NUL is refused where it is written")
   }
 }
 
-TEST_CASE("headers on which servers act by themselves change nothing") {
+TEST_CASE("headers with a special meaning to other servers change nothing") {
   Gateway gateway{Options{}.clock(ManualClock{})};
   const Http http = Http(gateway).keep_alive();
   const std::string expected = http.get("/v1/models").raw;
@@ -237,11 +237,11 @@ TEST_CASE("headers on which servers act by themselves change nothing") {
     CAPTURE(value);
     CHECK(http.with_header(name, value).get("/v1/models").raw == expected);
   };
-  SUBCASE("Range is no 206 and no 416") {
+  SUBCASE("Range causes no 206 and no 416") {
     for (const char* value : {"bytes=0-3", "bytes=5-1", "bytes=99999-", "lines=1-2", "nonsense", ""})
       same_with("Range", value);
   }
-  SUBCASE("Accept is not looked at, however malformed") {
+  SUBCASE("Accept is ignored, even if malformed") {
     for (const char* value : {"text/html", "text/event-stream", ";;;", "a/b;q=7", ",", "/", "q=", "*/*;q=nonsense"})
       same_with("Accept", value);
   }
@@ -249,19 +249,19 @@ TEST_CASE("headers on which servers act by themselves change nothing") {
     for (const char* value : {"gzip", "br", "gzip, deflate, br, zstd", "*", "identity;q=0"})
       same_with("Accept-Encoding", value);
   }
-  SUBCASE("names that servers use for themselves") {
+  SUBCASE("headers that servers use internally") {
     for (const char* name : {"REMOTE_ADDR", "REMOTE_PORT", "LOCAL_ADDR", "LOCAL_PORT", "X-Forwarded-For", "Location",
                              "Content-Encoding", "If-None-Match", "Sec-WebSocket-Key"})
       same_with(name, "1");
   }
-  SUBCASE("an upgrade is not taken up") {
+  SUBCASE("an upgrade is ignored") {
     same_with("Upgrade", "websocket");
     same_with("Upgrade", "h2c");
     same_with("Connection", "Upgrade, HTTP2-Settings");
   }
 }
 
-TEST_CASE("a stream is not compressed, and comes event by event, whatever the client accepts") {
+TEST_CASE("a stream is not compressed, and arrives event by event, for any Accept-Encoding") {
   Gateway gateway;
   gateway.chat().reply("one two three");
   const Response response = Http(gateway).with_header("Accept-Encoding", "gzip, br").stream();
@@ -270,7 +270,7 @@ TEST_CASE("a stream is not compressed, and comes event by event, whatever the cl
   CHECK(response.chunks.size() == response.events().size());
 }
 
-TEST_CASE("a Range on a chat request does not cut its answer") {
+TEST_CASE("a Range on a chat request does not truncate its response") {
   Gateway gateway;
   gateway.chat().reply("whole");
   const Response response = Http(gateway).with_header("Range", "bytes=0-9").chat();
@@ -278,7 +278,7 @@ TEST_CASE("a Range on a chat request does not cut its answer") {
   CHECK(response.text() == "whole");
 }
 
-TEST_CASE("a header's value may be empty, and hold tabs and bytes beyond ASCII; white space around it is dropped") {
+TEST_CASE("a header value may be empty or contain tabs and non-ASCII bytes; surrounding white space is removed") {
   Gateway gateway;
   const Response response = answer_to(
       gateway, head(gateway, "GET /v1/models HTTP/1.1", {"x-empty:", "x-tab: \t a\tb \t", "x-bytes: \xC3\xA8\xFF"}));
@@ -289,7 +289,7 @@ TEST_CASE("a header's value may be empty, and hold tabs and bytes beyond ASCII; 
   CHECK(headers.find("x-bytes") == "\xC3\xA8\xFF");
 }
 
-TEST_CASE("a head is judged alike, whatever came before it and however often it came") {
+TEST_CASE("equal heads get equal verdicts, whatever came before") {
   const auto heads = [](const Gateway& gateway) {
     std::vector<std::string> all;
     for (const std::string target : {"/v1/models", "/v1/models?a=%zz", "/%", "/%00", "/a%20b", "/v1//models", "/a?b#c",
@@ -337,7 +337,7 @@ TEST_CASE("a malformed request line is a 400 at once") {
   }
 }
 
-TEST_CASE("an HTTP version that the gateway does not speak is a 505 at once") {
+TEST_CASE("an unsupported HTTP version is a 505 at once") {
   Gateway gateway;
   for (const std::string version : {"HTTP/0.9", "HTTP/1.2", "HTTP/2", "HTTP/2.0", "HTTP/3.0", "HTTP/1.10", "HTTP/x"}) {
     CAPTURE(version);
@@ -362,7 +362,7 @@ TEST_CASE("a malformed header line is a 400 at once") {
   }
 }
 
-TEST_CASE("what the journal keeps of a malformed head ends with the byte that broke it") {
+TEST_CASE("the recorded part of a malformed head ends with the offending byte") {
   Gateway gateway;
   const std::string line = "GET /v1/models HTTP/1.1\r\n";
   for (const std::string& broken :
@@ -373,7 +373,7 @@ TEST_CASE("what the journal keeps of a malformed head ends with the byte that br
   }
 }
 
-TEST_CASE("lines that end in a bare LF or CR are a 400 at once, not a wait for more") {
+TEST_CASE("lines that end in a bare LF or CR are a 400 at once") {
   Gateway gateway;
   const std::string key = "Authorization: Bearer " + gateway.api_key();
   for (const std::string& bytes :
@@ -387,14 +387,14 @@ TEST_CASE("lines that end in a bare LF or CR are a 400 at once, not a wait for m
   }
 }
 
-TEST_CASE("NUL bytes in the target or for a request are a 400 at once") {
+TEST_CASE("NUL bytes in the target or as a request are a 400 at once") {
   Gateway gateway;
   CHECK(last_answer_to(gateway, head(gateway, std::string("GET /v1/models\0x HTTP/1.1", 25))).status == 400);
   CHECK(last_answer_to(gateway, std::string("\0", 1)).status == 400);
   CHECK(last_answer_to(gateway, std::string(5000, '\0')).status == 400);
 }
 
-TEST_CASE("HTTP/2, TLS and other protocols are told so at once") {
+TEST_CASE("HTTP/2, TLS and other protocols get an explaining error at once") {
   Gateway gateway;
   const std::string http2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9);
   CHECK(last_answer_to(gateway, http2).status == 505);
@@ -406,7 +406,7 @@ TEST_CASE("HTTP/2, TLS and other protocols are told so at once") {
   CHECK(last_answer_to(gateway, std::string("EHLO client.example\r\n\r\n")).status == 400);
 }
 
-TEST_CASE("what is malformed is answered before anything else is looked at, and changes nothing") {
+TEST_CASE("malformed requests are refused before any other check, and change nothing") {
   Gateway gateway{Options{}.limit(1, 1h).max_body(10)};
   gateway.fail_next(service_unavailable());
   const Http http(gateway);

@@ -22,7 +22,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
 
-TEST_CASE("a mounted operation answers, and what it answered and was asked is in the journal") {
+TEST_CASE("a mounted operation answers, and the journal has its request and response") {
   Gateway gateway;
   gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest& request) {
     return Json{{"prompt", Json::parse(request.body)["prompt"]}, {"query", request.query()}};
@@ -42,7 +42,7 @@ TEST_CASE("a mounted operation answers, and what it answered and was asked is in
   CHECK_THROWS_AS(exchange.chat(), GatewayError);
 }
 
-TEST_CASE("a test's own list of models stands in place of the gateway's") {
+TEST_CASE("a test's own list of models replaces the gateway's") {
   Gateway gateway;
   const Http http(gateway);
   gateway.on("GET", "/{any}/models", [](const ReceivedRequest&) { return "any"; });
@@ -63,7 +63,7 @@ TEST_CASE("a test's own list of models stands in place of the gateway's") {
   CHECK(http.chat().status == 200);                                          // existing operations are unchanged
 }
 
-TEST_CASE("a mounted operation is behind the same keys, rights, limits and failures") {
+TEST_CASE("a mounted operation has the same keys, permissions, limits and failures") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   int calls = 0;
@@ -99,7 +99,7 @@ TEST_CASE("a mounted operation is behind the same keys, rights, limits and failu
   CHECK(calls == 4);
 }
 
-TEST_CASE("a segment in braces takes any one segment, and the handler sees the path as sent") {
+TEST_CASE("a segment in braces matches any one segment, and the handler gets the path as sent") {
   Gateway gateway;
   gateway.on("GET", "/v1/videos/{id}/frames/{number}",
              [](const ReceivedRequest& request) { return Json(request.path()); });
@@ -121,7 +121,7 @@ TEST_CASE("a segment in braces takes any one segment, and the handler sees the p
   CHECK(http.get("/v1/videos/b/frames/2").status == 529);
 }
 
-TEST_CASE("a path without braces comes before one with, in whichever order they were mounted") {
+TEST_CASE("a path without braces has priority over one with, in any order of mounting") {
   for (const bool literal_first : {false, true}) {
     Gateway gateway;
     const auto mount = [&](const std::string& path) {
@@ -135,7 +135,7 @@ TEST_CASE("a path without braces comes before one with, in whichever order they 
   }
 }
 
-TEST_CASE("a wrong method at a mounted path is a 405 that allows all that are mounted there") {
+TEST_CASE("a wrong method at a mounted path is a 405 that lists the mounted methods") {
   Gateway gateway;
   for (const std::string method : {"POST", "GET", "QUERY"})
     gateway.on(method, "/v1/files", [method](const ReceivedRequest&) { return Json(method); });
@@ -155,7 +155,7 @@ TEST_CASE("mounting the same method and path again replaces the handler") {
   CHECK(Http(gateway).get("/v1/files").json() == "second");
 }
 
-TEST_CASE("a handler may answer with any status, headers and body, or a failure") {
+TEST_CASE("a handler may return any status, headers and body, or a failure") {
   Gateway gateway;
   std::unique_ptr<HttpReply> reply;
   gateway.on("POST", "/v1/speech", [&](const ReceivedRequest&) { return *reply; });
@@ -192,7 +192,7 @@ TEST_CASE("a handler may answer with any status, headers and body, or a failure"
   CHECK(answer(HttpReply(422, Json("no"), "application/problem+json")).body == "\"no\"");
 }
 
-TEST_CASE("what cannot be mounted is refused where it is written") {
+TEST_CASE("invalid operations are refused where they are written") {
   Gateway gateway;
   const OperationHandler handler = [](const ReceivedRequest&) { return Json::object(); };
   for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{{"", "/v1/x"},
@@ -216,7 +216,7 @@ TEST_CASE("what cannot be mounted is refused where it is written") {
   CHECK(Http(gateway).get("/v1/x").status == 404);
 }
 
-TEST_CASE("a mounted operation takes any content type, and bodies up to the limit") {
+TEST_CASE("a mounted operation accepts any content type, and bodies up to the limit") {
   Gateway gateway{Options{}.max_body(10)};
   gateway.on("PUT", "/v1/audio", [](const ReceivedRequest& request) { return Json(request.body.size()); });
   const Http http = Http(gateway).with_content_type("audio/wav");
@@ -224,7 +224,7 @@ TEST_CASE("a mounted operation takes any content type, and bodies up to the limi
   CHECK(http.request("PUT", "/v1/audio", std::string(11, '\xFF')).status == 413);
 }
 
-TEST_CASE("text of a handler is sent as it stands, with a status or without") {
+TEST_CASE("a handler's text is sent unchanged, with or without a status") {
   Gateway gateway;
   std::unique_ptr<HttpReply> reply;
   gateway.on("GET", "/v1/text", [&](const ReceivedRequest&) { return *reply; });
@@ -246,7 +246,7 @@ TEST_CASE("text of a handler is sent as it stands, with a status or without") {
   CHECK_THROWS_AS(HttpReply(600, Json::object()), GatewayError);
 }
 
-TEST_CASE("another method may be mounted at a path that the gateway serves, which goes on serving its own") {
+TEST_CASE("another method may be mounted at a path of the gateway, whose own methods stay") {
   Gateway gateway;
   gateway.on("DELETE", "/v1/models/{id}", [](const ReceivedRequest& request) {
     return Json{{"gone", request.path()}};
@@ -269,14 +269,14 @@ TEST_CASE("another method may be mounted at a path that the gateway serves, whic
   CHECK(http.without_key().request("DELETE", "/v1/models/mock-model").status == 401);
 }
 
-TEST_CASE("a path that is not served by default may be mounted where a switch turns it off") {
+TEST_CASE("a path of a disabled default operation may be mounted") {
   const Acceptance acceptance = Acceptance().with(Extension::model_by_id, false);
   Gateway gateway{Options{}.acceptance(acceptance)};
   gateway.on("GET", "/v1/models/{id}", [](const ReceivedRequest&) { return "mine"; });
   CHECK(Http(gateway).get("/v1/models/mock-model").body == "mine");
 }
 
-TEST_CASE("an answer of an operation is broken where a raw reply can be, and leaves when it is told to") {
+TEST_CASE("an operation's response can have the faults and waits of a raw reply") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const std::string text = "0123456789";

@@ -31,7 +31,7 @@ using test_support::Response;
 
 // --- Sizes -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that sends 20 MB reads its 413 although it is still sending") {
+TEST_CASE("a client that sends 20 MB reads its 413 while it is still sending") {
   Gateway gateway;
   const std::size_t size = std::size_t{20} << 20;
   RawConnection connection(gateway);
@@ -50,7 +50,7 @@ TEST_CASE("a client that sends 20 MB reads its 413 although it is still sending"
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a client that never looks before all of 20 MB is sent still finds its 413") {
+TEST_CASE("a client that reads only after sending 20 MB still finds its 413") {
   Gateway gateway;
   const std::size_t size = std::size_t{20} << 20;
   RawConnection connection(gateway);
@@ -61,7 +61,7 @@ TEST_CASE("a client that never looks before all of 20 MB is sent still finds its
   CHECK(connection.receive_all().end == End::fin);
 }
 
-TEST_CASE("a body that is announced too large is refused before it is sent: no 100 comes first") {
+TEST_CASE("a body announced as too large is refused before it is sent, without a 100") {
   Gateway gateway;
   const Response response = last_answer_to(
       gateway,
@@ -89,7 +89,7 @@ TEST_CASE("a body of 16 MiB is accepted") {
   CHECK(gateway.journal().last().body().size() == body.size());
 }
 
-TEST_CASE("a body too large is a 413 only where its request would have been served") {
+TEST_CASE("a body that is too large is a 413 only if its request would be served") {
   Gateway gateway{Options{}.max_body(10)};
   const std::string body(11, 'x');
   const Http http(gateway);
@@ -103,7 +103,7 @@ TEST_CASE("a body too large is a 413 only where its request would have been serv
 
 // --- Chunked bodies --------------------------------------------------------------------------------------------------
 
-TEST_CASE("a chunked body is taken, with extensions and trailers, and recorded both ways") {
+TEST_CASE("a chunked body is accepted with extensions and trailers, and recorded raw and decoded") {
   Gateway gateway;
   const std::string body = chat_body("in chunks").dump();
   const std::string framed = as_chunk(body.substr(0, 7), ";name=value") + as_chunk(body.substr(7, 1), " ; flag") +
@@ -134,7 +134,7 @@ TEST_CASE("a chunked body may come in single bytes, each a chunk and each a writ
   CHECK(gateway.journal().last().body() == body);
 }
 
-TEST_CASE("a chunk's size that is none is a 400") {
+TEST_CASE("an invalid chunk size is a 400") {
   Gateway gateway;
   for (const std::string size : {"xyz", "", " 5", "-5", "+5", "0x5", "5g", ";a=b", "1FFFFFFFFFFFFFFFF"}) {
     CAPTURE(size);
@@ -146,7 +146,7 @@ TEST_CASE("a chunk's size that is none is a 400") {
   }
 }
 
-TEST_CASE("chunks that are too large, alone or in total, are a 413 that says so, and not that their framing is") {
+TEST_CASE("chunks that are too large, alone or in total, are a 413 about the size, not the framing") {
   Gateway gateway{Options{}.max_body(100)};
   const std::string full = as_chunk(std::string(100, 'x'));
   for (const std::string& chunks :
@@ -178,7 +178,7 @@ TEST_CASE("a chunk without its line end, an endless size line and an endless tra
   }
 }
 
-TEST_CASE("a trailer line that is no field is a 400, and what follows is not served") {
+TEST_CASE("an invalid trailer line is a 400, and later bytes are not served") {
   Gateway gateway;
   const std::string models = Http(gateway).format("GET", "/v1/models");
   const std::string chunk = as_chunk(chat_body().dump());
@@ -220,7 +220,7 @@ TEST_CASE("a chunked body that ends too early is no exchange") {
 
 // --- Lengths ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a body whose length is said twice, differently or not at all in numbers is a 400") {
+TEST_CASE("contradicting, repeated or non-numeric lengths of a body are a 400") {
   Gateway gateway;
   const std::vector<std::vector<std::string>> heads = {
       {"Content-Length: 5", "Transfer-Encoding: chunked"},
@@ -248,7 +248,7 @@ TEST_CASE("a body whose length is said twice, differently or not at all in numbe
   }
 }
 
-TEST_CASE("the same Content-Length twice is one") {
+TEST_CASE("two equal Content-Length fields count as one") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   const std::string length = "Content-Length: " + std::to_string(body.size());
@@ -268,7 +268,7 @@ TEST_CASE("a transfer coding other than chunked is a 501") {
             .status == 501);
 }
 
-TEST_CASE("a POST without Content-Length has an empty body, which is no JSON") {
+TEST_CASE("a POST without Content-Length has an empty body, which is invalid JSON") {
   Gateway gateway;
   RawConnection connection(gateway);
   for (int i = 0; i < 2; ++i) {
@@ -280,7 +280,7 @@ TEST_CASE("a POST without Content-Length has an empty body, which is no JSON") {
   }
 }
 
-TEST_CASE("a GET with a body is served, and the connection is in step afterwards") {
+TEST_CASE("a GET with a body is served, and so is the next request") {
   Gateway gateway;
   RawConnection connection(gateway);
   for (int i = 0; i < 3; ++i) {
@@ -291,7 +291,7 @@ TEST_CASE("a GET with a body is served, and the connection is in step afterwards
 
 // --- Expect ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client that asks for it gets 100 first, then sends its body and gets its answer") {
+TEST_CASE("a client that waits for 100 gets it, sends its body and gets its response") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   for (const std::string& framing :
@@ -308,7 +308,7 @@ TEST_CASE("a client that asks for it gets 100 first, then sends its body and get
   }
 }
 
-TEST_CASE("no 100 comes when the body is there already, or none is announced, or the client speaks HTTP/1.0") {
+TEST_CASE("no 100 is sent if the body is already there or not announced, or to HTTP/1.0") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   const std::string length = "Content-Length: " + std::to_string(body.size());
@@ -321,7 +321,7 @@ TEST_CASE("no 100 comes when the body is there already, or none is announced, or
   CHECK(old_client.receive_response().status == 200);
 }
 
-TEST_CASE("100 is never sent to a client that did not ask for it") {
+TEST_CASE("100 is never sent without a request for it") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   const std::string length = "Content-Length: " + std::to_string(body.size());
@@ -349,7 +349,7 @@ Response check_refused_at_its_head(Gateway& gateway, const std::string& sent) {
   return response;
 }
 
-TEST_CASE("a request that its head alone refuses gets its answer in place of 100") {
+TEST_CASE("a request refused by its head gets its response instead of 100") {
   Gateway gateway;
   const CreatedKey disabled = gateway.keys().create("disabled");
   const CreatedKey deleted = gateway.keys().create("deleted");
@@ -382,7 +382,7 @@ TEST_CASE("a request that its head alone refuses gets its answer in place of 100
   CHECK(gateway.keys().find(reader.id).requests == 1);
 }
 
-TEST_CASE("what a test makes of a request with a valid key, and what needs its body, comes after 100") {
+TEST_CASE("failures after a valid key, and those that need the body, come after 100") {
   Gateway gateway;
   const auto answer = [&](const std::string& type, const std::string& body) {
     RawConnection connection(gateway);
@@ -404,7 +404,7 @@ TEST_CASE("what a test makes of a request with a valid key, and what needs its b
   CHECK(answer("application/json", body).status == 429);
 }
 
-TEST_CASE("a failure that is forced on an operation comes before its key, also where the head alone is refused") {
+TEST_CASE("a failure forced on an operation comes before its key check, even if the head is refused") {
   Gateway gateway;
   const std::string head = "POST " + std::string(chat_path) +
                            " HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\nContent-Length: 2\r\n"
@@ -416,7 +416,7 @@ TEST_CASE("a failure that is forced on an operation comes before its key, also w
   CHECK(gateway.journal().last().decision() == Decision::Kind::rejected);
 }
 
-TEST_CASE("a refusal at the head is a finding as any other, with the path that is near") {
+TEST_CASE("a refusal at the head is a finding like others, with a similar path") {
   Gateway gateway;
   check_refused_at_its_head(gateway,
                             "POST /v1/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\n"
@@ -425,7 +425,7 @@ TEST_CASE("a refusal at the head is a finding as any other, with the path that i
   CHECK(contains(gateway.review().message(), "/v1/chat/completions is near: the base address ends with /v1 already"));
 }
 
-TEST_CASE("a mounted operation takes a body of any type from a client that waits for 100") {
+TEST_CASE("a mounted operation accepts a body of any type after 100") {
   Gateway gateway;
   gateway.on("POST", "/v1/audio", [](const ReceivedRequest& request) { return Json(request.body.size()); });
   for (const std::string type : {"audio/wav", "text/plain", "application/x-www-form-urlencoded"}) {
@@ -443,7 +443,7 @@ TEST_CASE("a mounted operation takes a body of any type from a client that waits
   }
 }
 
-TEST_CASE("a request without a valid key is read whole where it waits for no 100") {
+TEST_CASE("a request without a valid key is read completely if it does not wait for 100") {
   Gateway gateway;
   const std::string body = chat_body().dump();
   const std::string head = "POST " + std::string(chat_path) +

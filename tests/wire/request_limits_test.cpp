@@ -75,7 +75,7 @@ std::size_t held(const Exchange& exchange) { return exchange.raw().size() + exch
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("extensions of chunks count: beyond what one request may hold it is a 413") {
+TEST_CASE("chunk extensions count: beyond a request's limit they are a 413") {
   const std::size_t max_body = 64 << 10;
   const std::size_t bound = (64 << 10) + 2 * max_body + (64 << 10);
   Gateway gateway{Options{}.max_body(max_body)};
@@ -90,7 +90,7 @@ TEST_CASE("extensions of chunks count: beyond what one request may hold it is a 
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("trailers count: beyond what one request may hold it is a 413") {
+TEST_CASE("trailers count: beyond a request's limit they are a 413") {
   Gateway gateway{Options{}.max_body(1024)};
   std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"}) + "0\r\n";
   for (int i = 0; i < 90; ++i) request += "x: " + std::string(4000, 'y') + "\r\n";
@@ -100,7 +100,7 @@ TEST_CASE("trailers count: beyond what one request may hold it is a 413") {
   CHECK(held(gateway.journal().last()) <= (64 << 10) + 2 * 1024 + (64 << 10));
 }
 
-TEST_CASE("a chunked body may be 32 KiB longer with its framing, and not a byte more") {
+TEST_CASE("a chunked body may have 32 KiB of framing, and not a byte more") {
   const std::size_t max_body = 8192;
   Gateway gateway{Options{}.max_body(max_body)};
   std::string body = chat_body().dump();
@@ -119,7 +119,7 @@ TEST_CASE("a chunked body may be 32 KiB longer with its framing, and not a byte 
   }
 }
 
-TEST_CASE("the largest chunked body is held in as much memory as it has bytes, and is not held thrice on its way") {
+TEST_CASE("the largest chunked body needs memory once, not three times, while it is read") {
   const std::size_t max_body = 3 << 20;
   Gateway gateway{Options{}.max_body(max_body)};
   // Many short texts: a long one would add the JSON parser's own memory.
@@ -144,7 +144,7 @@ TEST_CASE("the largest chunked body is held in as much memory as it has bytes, a
   CHECK(mock_gateway::detail::Access::record(gateway.journal().last()).weight() < 2 * max_body + (64 << 10));
 }
 
-TEST_CASE("a chunked body of any size is held, and counted, in as much memory as it has bytes") {
+TEST_CASE("a chunked body of any size needs and counts as much memory as it has bytes") {
   Gateway gateway;
   for (const std::size_t size : {std::size_t{200'000}, std::size_t{300'000}, std::size_t{500'000}}) {
     CAPTURE(size);
@@ -160,14 +160,14 @@ TEST_CASE("a chunked body of any size is held, and counted, in as much memory as
   }
 }
 
-TEST_CASE("a chunk of any size that a number can have is a 413 where there is no limit for bodies") {
+TEST_CASE("a chunk of any representable size is a 413 if there is no limit for bodies") {
   Gateway gateway{Options{}.max_body(std::size_t(-1))};
   RawConnection connection(gateway);
   connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}) + "FFFFFFFFFFFFFFFF\r\nx\r\n");
   CHECK(connection.receive_response().status == 413);
 }
 
-TEST_CASE("a client that sends ahead of its answers does not make the gateway's memory grow") {
+TEST_CASE("a client that pipelines requests does not increase the gateway's memory") {
   Gateway gateway{Options{}.journal_limits(10, 1 << 20)};
   // The size has no common factor with the read size, so requests hardly ever end at the end of a read.
   const Http http = Http(gateway).with_header("x", std::string(4000, 'x'));
@@ -186,7 +186,7 @@ TEST_CASE("a client that sends ahead of its answers does not make the gateway's 
   for (int i = 0; i < count; ++i) REQUIRE(connection.receive_response().status == 200);
 }
 
-TEST_CASE("what the journal notes for verify() of a request holds no copy of its body") {
+TEST_CASE("the record of a request for verify() contains no copy of its body") {
   const std::size_t size = 4 << 20;
   const auto copies = [&](Unmatched policy) {
     Gateway gateway{Options{}.unmatched(policy).verify_on_destruction(false)};
@@ -205,7 +205,7 @@ TEST_CASE("what the journal notes for verify() of a request holds no copy of its
   CHECK(copies(Unmatched::fails_verification) == copies(Unmatched::allowed));
 }
 
-TEST_CASE("the journal's bytes are all that it holds of a request: a key's description and a fault's reply too") {
+TEST_CASE("the journal counts everything that it keeps of a request, including key description and fault reply") {
   const std::string large(100'000, 'x');
   SUBCASE("the description of its key") {
     Gateway gateway{Options{}.journal_limits(1000, 1 << 20)};
@@ -213,7 +213,7 @@ TEST_CASE("the journal's bytes are all that it holds of a request: a key's descr
     for (int i = 0; i < 20; ++i) CHECK(http.chat().status == 200);
     CHECK(gateway.journal().evicted() >= 9);
   }
-  SUBCASE("the reply of the fault that struck its connection") {
+  SUBCASE("the reply of the fault on its connection") {
     Gateway gateway{Options{}.journal_limits(1000, 1 << 20)};
     for (int i = 0; i < 20; ++i) {
       gateway.next_connection(reply_before_body(failure(413, "no", large)));
@@ -223,7 +223,7 @@ TEST_CASE("the journal's bytes are all that it holds of a request: a key's descr
   }
 }
 
-TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes") {
+TEST_CASE("the journal counts everything that it keeps of an exchange") {
   const std::string large(6'000, 'x');
   const auto sum = [](const std::vector<std::string>& texts) {
     std::size_t size = 0;
@@ -307,7 +307,7 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
 
 // --- Time ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a head whose bytes keep coming is a 408 when it takes too long in all") {
+TEST_CASE("a head that arrives steadily but too slowly is a 408") {
   Gateway gateway{Options{}.head_timeout(300ms)};
   RawConnection connection(gateway);
   connection.send("GET /v1/models HTTP/1.1\r\nHost: gateway\r\nx: ");
@@ -322,7 +322,7 @@ TEST_CASE("a head whose bytes keep coming is a 408 when it takes too long in all
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("the time of a head begins with its first byte, not with the connection or the request before it") {
+TEST_CASE("the time of a head starts at its first byte, not at the connection or the previous request") {
   Gateway gateway{Options{}.head_timeout(3s)};
   const std::string request = Http(gateway).format("GET", "/v1/models");
   RawConnection connection(gateway);
@@ -347,7 +347,7 @@ bool is_answered_while_a_body_comes(const Gateway& gateway, RawConnection& conne
   return answered;
 }
 
-TEST_CASE("a body whose bytes keep coming is a 408 when it takes too long in all, plain or in chunks") {
+TEST_CASE("a body that arrives steadily but too slowly is a 408, plain or in chunks") {
   Gateway gateway{Options{}.body_timeout(300ms)};
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
@@ -359,7 +359,7 @@ TEST_CASE("a body whose bytes keep coming is a 408 when it takes too long in all
   CHECK(Http(gateway).chat().status == 200);
 }
 
-TEST_CASE("a body has a second more for each 10 KiB of it that have been received") {
+TEST_CASE("a body gets another second for each received 10 KiB") {
   Gateway gateway{Options{}.body_timeout(1ms)};
   const std::string body = chat_body(std::string(102'400, 'x')).dump();
   RawConnection connection(gateway);
@@ -372,7 +372,7 @@ TEST_CASE("a body has a second more for each 10 KiB of it that have been receive
   CHECK(connection.receive_response().status == 200);
 }
 
-TEST_CASE("a large body leaves no time to the bodies after it on its connection") {
+TEST_CASE("a large body gives no extra time to later bodies on its connection") {
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
     Gateway gateway{Options{}.body_timeout(300ms)};
@@ -387,7 +387,7 @@ TEST_CASE("a large body leaves no time to the bodies after it on its connection"
   }
 }
 
-TEST_CASE("a body that slow_body() reads may take any time") {
+TEST_CASE("a body read by slow_body() may take any time") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock).body_timeout(1ms)};
   gateway.next_connection(slow_body(100, 1h));
@@ -416,7 +416,7 @@ TEST_CASE("empty lines before a request do not keep an idle connection open") {
   CHECK(gateway.journal().count() == 0);
 }
 
-TEST_CASE("the times of head and body are positive, and may be without end") {
+TEST_CASE("the timeouts of head and body are positive, and may be disabled") {
   CHECK_THROWS_AS(Gateway{Options{}.head_timeout(0s)}, GatewayError);
   CHECK_THROWS_AS(Gateway{Options{}.body_timeout(-1s)}, GatewayError);
   Gateway gateway{Options{}.head_timeout(Duration::max()).body_timeout(Duration::max())};

@@ -25,7 +25,7 @@ using test_support::Response;
 
 // --- Methods and paths -----------------------------------------------------------------------------------------------
 
-TEST_CASE("HEAD is a 405 with Allow and without a body, and keeps the connection in step") {
+TEST_CASE("HEAD is a 405 with Allow and without a body, and the next request works") {
   Gateway gateway;
   RawConnection connection(gateway);
   for (const auto& [path, allow] : {std::pair<std::string, std::string>{"/v1/models", "GET"},
@@ -68,7 +68,7 @@ TEST_CASE("OPTIONS and every other wrong method, known or not, is a 405 with All
   CHECK(http.without_key().request("OPTIONS", chat_path).status == 401);
 }
 
-TEST_CASE("a path is taken as it was sent: no trick leads to an operation") {
+TEST_CASE("a path is used as sent: no trick reaches an operation") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const std::string path : {"//v1/models",
@@ -113,7 +113,7 @@ TEST_CASE("a path is taken as it was sent: no trick leads to an operation") {
   }
 }
 
-TEST_CASE("a target in the absolute form is served as its path is, whatever host it names") {
+TEST_CASE("an absolute target is served like its path, for any host") {
   Gateway gateway;
   const Http http(gateway);
   const Json body = chat_body("absolute");
@@ -141,7 +141,7 @@ TEST_CASE("a target in the absolute form is served as its path is, whatever host
   }
 }
 
-TEST_CASE("an absolute target without a host, with one that is none, or with a user is a 400") {
+TEST_CASE("an absolute target without a host, with an invalid one, or with a user is a 400") {
   Gateway gateway;
   for (const std::string target : {"http:///v1/models", "http://:80/v1/models", "http://user@a/v1/models",
                                    "http://a\"/v1/models", "http://a#b/v1/models", "http://"}) {
@@ -188,7 +188,7 @@ TEST_CASE("a path of 8,000 characters is looked up, a longer one is a 414") {
   CHECK(http.get(query + "q").status == 414);
 }
 
-TEST_CASE("the query does not choose the operation, and is recorded") {
+TEST_CASE("the query does not select the operation, and is recorded") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
   for (const std::string query :
@@ -203,7 +203,7 @@ TEST_CASE("the query does not choose the operation, and is recorded") {
   }
 }
 
-TEST_CASE("a model's id is found percent-encoded, and a malformed escape is only an unknown id") {
+TEST_CASE("a model's id may be percent-encoded, and a malformed escape is an unknown id") {
   Gateway gateway{Options{}.model("team/model a").model("100%")};
   const Http http = Http(gateway).keep_alive();
   for (const std::string id : {"team%2Fmodel%20a", "team%2fmodel%20a", "%74eam%2Fmodel%20a"}) {
@@ -223,7 +223,7 @@ TEST_CASE("a model's id is found percent-encoded, and a malformed escape is only
 
 // --- Content types ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("a request's content type is JSON, or missing, or what a switch admits; else a 415") {
+TEST_CASE("the content type is JSON, missing, or one that an option accepts; else a 415") {
   const std::string json = chat_body().dump();
   struct Row {
     const char* type;
@@ -274,7 +274,7 @@ TEST_CASE("a request's content type is JSON, or missing, or what a switch admits
   }
 }
 
-TEST_CASE("a form that holds no JSON is a 415, JSON that is no chat request a 400") {
+TEST_CASE("a form without JSON is a 415, JSON that is no chat request a 400") {
   Gateway gateway;
   const Http http = Http(gateway).with_content_type("application/x-www-form-urlencoded");
   CHECK(http.post(chat_path, "model=mock-model&messages=Hi").status == 415);
