@@ -96,17 +96,19 @@ export async function takeTokenFromOtherTab() {
 }
 
 /// Asks the control API. A body that is a text is sent as it is, any other as JSON.
-export async function call(method, path, body, options) {
-  const { isJson, content } = await answerOf(method, path, body, options);
+export async function call(method, path, body, signal) {
+  const { isJson, content } = await answerOf(method, path, body, signal);
   return isJson && content ? parsed(content) : content;
 }
 
+export const get = (path, signal) => call('GET', path, undefined, signal);
+
 /// The same, with the answer as the text that came.
-export async function callForText(method, path, body, options) {
-  return (await answerOf(method, path, body, options)).content;
+export async function getText(path) {
+  return (await answerOf('GET', path)).content;
 }
 
-async function answerOf(method, path, body, { signal } = {}) {
+async function answerOf(method, path, body, signal) {
   const init = { signal };
   if (body !== undefined) {
     init.headers = { 'Content-Type': 'application/json' };

@@ -1,11 +1,10 @@
 // The views, their titles and addresses; asking for the token; the head of the page.
 
-import { call, connection, decoded, dropToken, exchangeCode, hasGoodToken, hasToken, isToken, keepToken,
+import { connection, decoded, dropToken, exchangeCode, get, hasGoodToken, hasToken, isToken, keepToken,
   takeSecretFromAddress, takeTokenFromOtherTab } from './api.mjs';
 import { add, button, el, field, form, refill } from './dom.mjs';
 import { copy } from './dialogs.mjs';
 import { live } from './live.mjs';
-import { showCompared } from './compare.mjs';
 import { showControl } from './failures.mjs';
 import { showExchange } from './exchange.mjs';
 import { askReview, findings, forgetReview, reviewed } from './findings.mjs';
@@ -25,7 +24,6 @@ const views = {
   script: { title: 'Script', show: showScript },
   control: { title: 'Failures and clock', show: showControl },
   exchange: { title: 'Exchange', show: showExchange, under: 'journal', numbered: true },
-  compare: { title: 'Compare', show: showCompared, under: 'journal', numbered: true },
 };
 
 const main = document.getElementById('main');
@@ -61,7 +59,7 @@ function open(moved) {
     else link.removeAttribute('aria-current');
   }
   showNews();
-  const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(name === 'compare' ? ' and ' : ' ')}` : view.title;
+  const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(' ')}` : view.title;
   document.title = `${title} – mock-gateway`;
   const heading = el('h1', { tabindex: -1 }, title);
   // What is said of one view goes with it.
@@ -126,12 +124,11 @@ function showNews() {
   for (const link of nav.querySelectorAll('a')) {
     const name = link.dataset.view;
     if (now[name] === undefined) continue;
-    // What is shown is no news. Fewer than before: they were forgotten. What waits for an answer is news until it is answered.
+    // What is shown is no news. Fewer than before: they were forgotten.
     if (name === current || before[name] === undefined || now[name] < before[name]) before[name] = now[name];
-    const number = name === 'control' ? now.control : now[name] - before[name];
-    const news = number > 0 && (name !== current || name === 'control');
-    refill(link, views[name].title, news && [' ', el('span', { class: name === 'journal' ? 'badge' : 'badge warn' },
-      number > 999 ? '999+' : String(number), el('span', { class: 'for-readers' }, name === 'control' ? ' waiting' : ' new'))]);
+    const number = now[name] - before[name];
+    refill(link, views[name].title, number > 0 && [' ', el('span', { class: name === 'journal' ? 'badge' : 'badge warn' },
+      number > 999 ? '999+' : String(number), el('span', { class: 'for-readers' }, ' new'))]);
   }
 }
 
@@ -165,7 +162,7 @@ function showState(root) {
   }
   instance = root.instance;
   if (root.counts.requests !== now.journal || root.counts.open > 0) askReview(head.signal);
-  now = { ...now, journal: root.counts.requests, control: root.counts.asked };
+  now = { ...now, journal: root.counts.requests };
   showNews();
   document.getElementById('version').textContent = root.version;
   const broken = root.script.problems.length > 0;
@@ -176,6 +173,7 @@ function showState(root) {
       'data-focus': 'base-url' }),
     root.clock !== 'real' && el('span', { class: 'badge warn' }, `${root.clock} clock`),
     root.counts.open > 0 && el('span', { class: 'badge' }, `${root.counts.open} under way`),
+    root.counts.asked > 0 && el('span', { class: 'badge warn' }, `${root.counts.asked} waiting for a reply`),
     broken && el('a', { class: 'badge bad', href: '#/script', 'data-focus': 'broken' }, 'the script has a mistake'));
 }
 
@@ -205,7 +203,7 @@ function start(moved) {
 function followState() {
   head.abort();
   head = new AbortController();
-  live((signal) => call('GET', '', undefined, { signal }), showState, { every: 3000, signal: head.signal })();
+  live((signal) => get('', signal), showState, { every: 3000, signal: head.signal })();
 }
 
 connection.addEventListener('refused', () => {

@@ -1,10 +1,10 @@
-// The clock, gates and asked replies of that view.
+// The clock.
 
-import { call } from './api.mjs';
+import { call, get } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
-import { button, el, field, form, refill, say, table, text } from './dom.mjs';
+import { button, el, field, form, refill, say } from './dom.mjs';
 import { live } from './live.mjs';
-import { cut, jsonText, milliseconds, timeOfDay } from './text.mjs';
+import { cut, milliseconds, timeOfDay } from './text.mjs';
 
 export function showClock(parts, signal) {
   const now = el('div');
@@ -12,7 +12,7 @@ export function showClock(parts, signal) {
   const section = el('section', {}, el('h2', {}, 'Clock'), now, controls);
   parts.append(section);
   let kind;
-  const refresh = live((ended) => call('GET', '/clock', undefined, { signal: ended }), (clock) => {
+  const refresh = live((ended) => get('/clock', ended), (clock) => {
     refill(now, described(clock));
     // What is being typed stays: the form is made once.
     if (kind !== clock.kind) controls.replaceChildren(...(clock.kind === 'manual' ? [advanceForm(refresh)] : []));
@@ -44,68 +44,4 @@ function advanceForm(refresh) {
       await refresh();
       told(answer);
     }), curlButton('the clock', () => [['Advance', 'POST', '/clock/advance', { by: by.value.trim() }], ['To the next wait', 'POST', '/clock/next']])));
-}
-
-export function showGates(parts, signal) {
-  const list = el('div');
-  parts.append(el('section', {}, el('h2', {}, 'Gates'), el('p', {}, 'A reply with a hold waits at its gate.'), list));
-  const headings = ['Gate', 'Waiting', 'Reached', 'Passed', 'State', 'Actions'];
-  const refresh = live((ended) => call('GET', '/gates', undefined, { signal: ended }), ({ gates }) => {
-    refill(list, gates.length === 0 ? el('p', { class: 'note' }, 'There is none.') :
-      el('div', { class: 'scroll' }, table('Gates', headings, gates.map((gate) => {
-        const path = `/gates/${encodeURIComponent(gate.name)}`;
-        const name = cut(gate.name, 100);
-        const act = (label, what) => button(label, async () => {
-          await call('POST', `${path}/${what}`);
-          await refresh();
-          say(what === 'open' ? `${name} is open.` : `${name} lets one pass: the one that waits longest, or the next.`);
-        }, { class: 'small', 'aria-label': `${label} ${name}`, 'data-focus': `${what}:${gate.name}` });
-        return [el('strong', {}, name), String(gate.waiting), String(gate.reached), String(gate.passed),
-          el('span', { class: `badge ${gate.open ? 'good' : 'warn'}` }, gate.open ? 'open' : 'closed'),
-          el('div', { class: 'row' }, act('Release one', 'release'), act('Open', 'open'), curlButton(name, () => [
-            ['Release one', 'POST', `${path}/release`], ['Open for good', 'POST', `${path}/open`]], `curl:${gate.name}`))];
-      }))));
-  }, { signal });
-  return refresh;
-}
-
-/// Requests of stubs with `ask`. Each keeps its form while it waits, so that a reply that is being typed stays.
-export function showAsked(parts, signal) {
-  const list = el('div');
-  const none = el('p', { class: 'note' }, 'None waits for a reply.');
-  const forms = new Map();
-  parts.append(el('section', {}, el('h2', {}, 'Asked requests'), el('p', {}, 'A stub with "ask" leaves its reply to the reader.'), none, list));
-  const refresh = live((ended) => call('GET', '/asked', undefined, { signal: ended }), ({ asked }) => {
-    none.hidden = asked.length > 0;
-    for (const [exchange, made] of forms) {
-      if (asked.some((one) => one.exchange === exchange)) continue;
-      const focused = made.contains(document.activeElement);
-      made.remove();
-      forms.delete(exchange);
-      if (focused) document.querySelector('#main h1')?.focus();
-    }
-    for (const one of asked) {
-      if (forms.has(one.exchange)) continue;
-      forms.set(one.exchange, answerForm(one, refresh));
-      list.append(forms.get(one.exchange));
-    }
-  }, { every: 1000, signal });
-  return refresh;
-}
-
-function answerForm({ exchange, request, since }, refresh) {
-  const reply = el('textarea', { rows: 3, class: 'code' });
-  // A text is a reply by itself; what begins with a brace is an object as in scripts.
-  const body = () => `{"reply": ${reply.value.trim().startsWith('{') ? reply.value : JSON.stringify(reply.value)}}`;
-  const path = `/asked/${exchange}`;
-  return el('div', { class: 'card' },
-    // The journal has it when it is answered.
-    el('h3', {}, `Exchange ${exchange} waits since ${timeOfDay(since)}`),
-    el('details', {}, el('summary', {}, 'Request'), text(jsonText(request), { most: 4000 })),
-    form(async () => {
-      await call('POST', path, body());
-      await refresh();
-      say(`Exchange ${exchange} has its reply.`);
-    }, field('Reply', reply, 'A text, or an object as in scripts, such as {"failure": 503}.'),
-    el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Answer'), curlButton(`the reply to exchange ${exchange}`, () => [['Answer', 'POST', path, body()]]))));
 }

@@ -17,6 +17,14 @@ export function conversation(exchange) {
     offered(sent));
 }
 
+/// What the user said last in a chat request; empty where it has no such message.
+export function lastUserText(body) {
+  const messages = Array.isArray(body?.messages) ? body.messages : [];
+  const content = messages.filter((message) => message?.role === 'user').pop()?.content;
+  if (Array.isArray(content)) return content.map((part) => typeof part?.text === 'string' ? part.text : '').join('');
+  return typeof content === 'string' ? content : '';
+}
+
 function turn(role, content, note, look = '') {
   return el('li', { class: `turn ${look}` },
     el('p', { class: 'role' }, cut(String(role ?? 'no role'), 60), note && el('span', { class: 'muted' }, ` ${note}`)), content);
@@ -75,7 +83,7 @@ function value(any) {
 }
 
 /// What the answer says: its choices, joined where they were streamed, and its usage; or the text of its error.
-export function answered(answer) {
+function answered(answer) {
   const nothing = { choices: [], usage: null, error: null };
   if (!answer?.body) return nothing;
   const { json, text: written } = answer.body;

@@ -62,7 +62,7 @@ export function curlButton(about, requests, focus) {
       const command = curl(method, path, body);
       return el('section', {},
         el('h3', {}, what),
-        text(command, { name: 'text command', compact: true }),
+        text(command, { compact: true }),
         button(`Copy as curl`, () => copy(what, command), { 'aria-label': `Copy as curl: ${what}` }));
     }),
     el('div', { class: 'row' }, button('Close', close)),

@@ -150,6 +150,13 @@ export function field(label, input, hint) {
   return el('div', { class: 'field' }, el('label', { for: input.id }, label), input, hint && el('small', { id: `${input.id}-hint` }, hint));
 }
 
+/// A text area for JSON.
+export function editor(rows, value = '') {
+  const made = el('textarea', { rows, spellcheck: 'false', class: 'code' });
+  made.value = value;
+  return made;
+}
+
 export function select(options, properties = {}) {
   return el('select', properties, options.map(([value, label]) => {
     const option = el('option', {}, label);

@@ -1,6 +1,6 @@
 // One exchange: its sections.
 
-import { call, callForText, withQuery } from './api.mjs';
+import { call, get, getText, withQuery } from './api.mjs';
 import { conversation, rawAnswer } from './conversation.mjs';
 import { copy, curlButton } from './dialogs.mjs';
 import { add, badgeOf, button, el, facts, placed, refill, save, say, table, text } from './dom.mjs';
@@ -19,18 +19,19 @@ export async function showExchange(main, { parts, query, signal }) {
   const came = el('div');
   const link = (view, label) => el('a', { href: withQuery(`#/${view}`, Object.fromEntries(query)) }, label);
   add(main, el('p', { class: 'row' }, link('journal', 'Journal'), id > 1 && link(`exchange/${id - 1}`, `Exchange ${id - 1}`),
-    link(`exchange/${id + 1}`, `Exchange ${id + 1}`), id > 1 && link(`compare/${id - 1}/${id}`, `Compare with ${id - 1}`), compareForm(id)),
+    link(`exchange/${id + 1}`, `Exchange ${id + 1}`)),
     content, came);
   const done = new AbortController();
   signal.addEventListener('abort', () => done.abort());
-  const get = (path) => answered(() => call('GET', path, undefined, { signal }), signal);
-  const load = () => get(`/journal/${id}`);
+  const ask = (path) => answered(path, signal);
+  const load = () => ask(`/journal/${id}`);
   try {
     const first = await load();
     // The answer to a refused request says little: what the key may do now says more.
-    const key = first.key && first.status >= 400 ? await get(`/keys/${encodeURIComponent(first.key.id)}`).catch(() => null) : null;
-    const command = await get(`/journal/${id}/curl`);
+    const key = first.key && first.status >= 400 ? await ask(`/keys/${encodeURIComponent(first.key.id)}`).catch(() => null) : null;
+    const command = await ask(`/journal/${id}/curl`);
     const maker = first.decision.kind === 'unmatched' ? stubMaker(first) : null;
+    if (first.outcome === 'pending') content.before(gatesInUse(done.signal));
     draw(content, first, key, judged, maker, signal);
     drawRequest(came, first, command);
     const before = judge();
@@ -55,18 +56,23 @@ export async function showExchange(main, { parts, query, signal }) {
 
   /// Shows what the review says of it: the review knows of retries, too, and of the connection. It may take a second.
   function judge() {
-    return get('/review').then((review) => {
+    return ask('/review').then((review) => {
       refill(judged, findings(review.findings.filter((finding) => finding.exchanges.includes(id))));
     }).catch((error) => complain(error, signal));
   }
 }
 
-function compareForm(id) {
-  const other = el('input', { type: 'number', min: 1, size: 6, 'aria-label': 'Compare with exchange' });
-  return el('form', { class: 'row', submit: (event) => {
-    event.preventDefault();
-    if (Number(other.value) > 0) location.hash = `#/compare/${id}/${Number(other.value)}`;
-  } }, other, el('button', { class: 'small' }, 'Compare'));
+/// The gates at which requests are held, each with a button that opens it; nothing once the signal has ended it.
+function gatesInUse(signal) {
+  const list = el('div');
+  const refresh = live((ended) => get('/gates', ended), ({ gates }) => refill(list, gates.filter(({ waiting }) => waiting > 0).map(({ name, waiting }) =>
+    el('p', { class: 'row' }, `${count(waiting, 'request')} held at gate ${cut(name, 100)}`, button('Open the gate', async () => {
+      await call('POST', `/gates/${encodeURIComponent(name)}/open`);
+      await refresh();
+    }, { class: 'small', 'data-focus': `gate:${name}` })))), { signal });
+  signal.addEventListener('abort', () => list.remove());
+  refresh();
+  return list;
 }
 
 function draw(content, exchange, key, judged, maker, signal) {
@@ -82,7 +88,7 @@ function draw(content, exchange, key, judged, maker, signal) {
     section('Who answered, and why', whoAnswered(exchange, key)),
     section('Findings', judged),
     isStream(exchange) && section('Timeline', timeline(exchange, signal)),
-    section('Answer', answerFacts(exchange), exchange.outcome !== 'pending' && rawAnswer(exchange.answer, body)));
+    section('Answer', answerFacts(exchange), (exchange.answer || exchange.outcome !== 'pending') && rawAnswer(exchange.answer, body)));
 }
 
 /// What left in one piece has no times to show, unless something broke or waited.
@@ -92,7 +98,7 @@ function isStream({ events, faults, chaos, departure, outcome }) {
 
 function drawRequest(came, exchange, command) {
   add(came, section('Request', requestFacts(exchange)),
-    section('Send it again', text(command, { name: 'text command', compact: true }),
+    section('Send it again', text(command, { compact: true }),
       button('Copy as curl', () => copy('the request as curl', command), {}), ' ',
       curlButton('this exchange', () => [['What this view shows', 'GET', `/journal/${exchange.id}`]])),
     section('Hand it on',
@@ -106,7 +112,7 @@ const bundlePath = (id) => `/journal/${id}/bundle`;
 /// A link cannot send the token: the file is fetched, and saved from memory.
 async function downloadBundle(id) {
   const name = `exchange-${id}.json`;
-  save(name, await callForText('GET', bundlePath(id)));
+  save(name, await getText(bundlePath(id)));
   say(`Saved: ${name}.`);
 }
 

@@ -1,9 +1,9 @@
 // "Failures and clock": failures, chaos, connections, port, reset, and the choices of their lists.
 
-import { call } from './api.mjs';
-import { showAsked, showClock, showGates } from './clock.mjs';
+import { call, get } from './api.mjs';
+import { showClock } from './clock.mjs';
 import { confirmed, curlButton } from './dialogs.mjs';
-import { add, button, el, field, form, refill, say, select } from './dom.mjs';
+import { add, button, editor, el, field, form, refill, say, select } from './dom.mjs';
 import { live } from './live.mjs';
 import { cut } from './text.mjs';
 
@@ -14,7 +14,7 @@ const faults = ['reset_on_accept', 'close_on_accept', 'garbage_on_accept', 'clos
 const chaosExample = '{"failure": "overloaded", "nth": 3}';
 
 export function showControl(main, { signal }) {
-  const sections = [failureSection, chaosSection, connectionSection, showClock, showGates, showAsked, listeningSection];
+  const sections = [failureSection, chaosSection, connectionSection, showClock, listeningSection];
   const parts = el('div', { class: 'parts' });
   add(main, parts);
   const refreshes = sections.map((show) => show(parts, signal));
@@ -28,7 +28,7 @@ function mounted(parts, signal, { title, path, about, line, controls }) {
   const section = el('section', {}, el('h2', {}, title), el('p', {}, about), list);
   parts.append(section);
   const name = path.slice(1);
-  const refresh = live((ended) => call('GET', path, undefined, { signal: ended }), (answer) => {
+  const refresh = live((ended) => get(path, ended), (answer) => {
     const all = answer[name];
     refill(list, all.length === 0 ? el('p', { class: 'note' }, 'There is none.') : [
       el('ul', {}, all.map((one) => el('li', {}, line(one)))),
@@ -90,8 +90,7 @@ function chaosSection(parts, signal) {
   return mounted(parts, signal, { title: 'Chaos', path: '/chaos', about: 'Rules that strike some requests, the same ones for the same seed.',
     line: (one) => cut(one.text, 500),
     controls: (refresh) => {
-      const rule = el('textarea', { rows: 3, spellcheck: 'false', class: 'code' });
-      rule.value = chaosExample;
+      const rule = editor(3, chaosExample);
       return form(async () => {
         await call('POST', '/chaos', rule.value);
         await refresh();
@@ -120,7 +119,7 @@ function connectionSection(parts, signal) {
 function listeningSection(parts, signal) {
   const now = el('div');
   parts.append(el('section', {}, el('h2', {}, 'Listening'), now));
-  const refresh = live((ended) => call('GET', '/listening', undefined, { signal: ended }), ({ listening }) => {
+  const refresh = live((ended) => get('/listening', ended), ({ listening }) => {
     const label = listening ? 'Refuse connections' : 'Accept connections';
     refill(now, el('p', {}, listening ? 'The gateway accepts connections.' : 'The gateway refuses connections, as if it did not run. This page has a port of its own.'),
       el('div', { class: 'row' }, button(label, async () => {

@@ -1,6 +1,6 @@
 // What the review says of each exchange, for rows and tabs.
 
-import { call } from './api.mjs';
+import { get } from './api.mjs';
 
 /// Dispatches "changed" when the review says something else than before.
 export const reviewed = new EventTarget();
@@ -24,7 +24,7 @@ export async function askReview(signal) {
   if (asking) return;
   asking = true;
   try {
-    const review = await call('GET', '/review', undefined, { signal });
+    const review = await get('/review', signal);
     const text = JSON.stringify(review.findings);
     if (text === last) return;
     last = text;

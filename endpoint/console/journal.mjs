@@ -1,8 +1,9 @@
 // The list of exchanges: columns, filters, following.
 
 import { call, withQuery } from './api.mjs';
+import { lastUserText } from './conversation.mjs';
 import { confirmed, copy, curlButton } from './dialogs.mjs';
-import { add, badgeOf, button, el, field, form, refill, row, say, select, text as shownText } from './dom.mjs';
+import { add, badgeOf, button, el, field, form, refill, row, say, select, table, text as shownText } from './dom.mjs';
 import { askReview, findingsOf, reviewed } from './findings.mjs';
 import { answered, complain, pause, whenVisible } from './live.mjs';
 import { count, cut, milliseconds, place, timeOfDay } from './text.mjs';
@@ -73,12 +74,12 @@ export function showJournal(main, { query, signal }) {
   }
 
   function ask(values, ended) {
-    return answered(() => call('GET', withQuery('/journal', { ...values, ...filters }), undefined, { signal: ended }), ended);
+    return answered(withQuery('/journal', { ...values, ...filters }), ended);
   }
 
   /// Shows how the first request is made.
   async function offerFirst(ended) {
-    const { base_url: address } = await answered(() => call('GET', '', undefined, { signal: ended }), ended);
+    const { base_url: address } = await answered('', ended);
     const line = `curl ${address}/chat/completions -H "Authorization: Bearer $OPENAI_API_KEY" -H 'Content-Type: application/json' ` +
       `-d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'`;
     refill(first, el('p', {}, 'A client calls it at ', el('code', {}, address), ' with a key of the page API keys; the default one was printed at the start:'),
@@ -157,9 +158,8 @@ class Rows {
     this.filters = filters;
     this.rows = new Map();
     this.selected = undefined;
-    this.body = el('tbody', { click: openRow });
-    this.element = el('table', { class: 'cards journal' }, el('caption', {}, 'Requests, the newest first'),
-      el('thead', {}, el('tr', {}, headings.map((heading) => el('th', { scope: 'col' }, heading)))), this.body);
+    this.element = table('Requests, the newest first', headings, [], { class: 'cards journal', click: openRow });
+    this.body = this.element.tBodies[0];
   }
 
   get size() { return this.rows.size; }
@@ -227,7 +227,7 @@ function keepFocus(old, made) {
 /// A click anywhere in a row opens its exchange, unless it marks a text.
 function openRow({ target }) {
   if (target.closest('a, button') || String(getSelection())) return;
-  target.closest('tr')?.querySelector('a').click();
+  target.closest('tr')?.querySelector('a')?.click();
 }
 
 /// What the review says of an exchange, in a row.
@@ -243,6 +243,7 @@ function exchangeRow(exchange, address) {
   const { request, decision, key } = exchange;
   const pending = exchange.outcome === 'pending';
   const { model, stream } = request.body?.json ?? {};
+  const said = lastUserText(request.body?.json);
   // Nobody has received the status of an answer of which nothing was read.
   const shown = exchange.departure && exchange.departure.delivered === 0 ? 0 : exchange.status;
   const look = lookOf(exchange, shown);
@@ -252,7 +253,7 @@ function exchangeRow(exchange, address) {
     oneLine(cut(`${request.method} ${request.path}`, 120)),
     [oneLine(cut(typeof model === 'string' ? model : '', 60)), stream === true && el('span', { class: 'badge' }, 'stream')],
     oneLine(key ? cut(key.description || key.id, 60) : '–'),
-    el('span', { class: 'said-by-user', dir: 'auto' }, lastWords(request.body?.json)),
+    el('span', { class: 'said-by-user', dir: 'auto' }, said.length > 160 ? `${cut(said, 160)}…` : said),
     el('span', { class: `badge ${look}` }, String(shown || '–')),
     el('div', { class: 'line', title: wholeReason(exchange) }, decision.kind, why(exchange)),
     [el('span', { class: pending ? 'badge warn' : '' }, exchange.outcome), el('span', { class: 'findings' }, marks(exchange.id))],
@@ -268,14 +269,6 @@ export function lookOf({ decision }, status) {
 function statusClass(status) {
   if (status >= 500 || status === 0) return 'bad';
   return status >= 400 ? 'warn' : 'good';
-}
-
-/// What the user said last, or what else names the request.
-function lastWords(body) {
-  const messages = Array.isArray(body?.messages) ? body.messages : [];
-  const last = messages.filter((message) => message?.role === 'user').pop();
-  const parts = Array.isArray(last?.content) ? last.content.map((part) => typeof part?.text === 'string' ? part.text : '').join(' ') : last?.content;
-  return typeof parts === 'string' ? cut(parts, 160) + (parts.length > 160 ? '…' : '') : '';
 }
 
 /// What is cut by the width of its column stands whole in the title.
@@ -302,7 +295,7 @@ function filterForm(filters, signal) {
   const inputs = { key, status, decision, text };
   const put = () => { for (const [name, input] of Object.entries(inputs)) input.value = filters[name]; };
   put();
-  answered(() => call('GET', '/keys', undefined, { signal }), signal).then(({ keys }) => {
+  answered('/keys', signal).then(({ keys }) => {
     key.replaceChildren(...select([['', 'any'], ...keys.map(({ id, name }) => [id, cut(name || id, 60)])]).children);
     if (filters.key && !keys.some(({ id }) => id === filters.key)) key.append(new Option(filters.key, filters.key));
     put();

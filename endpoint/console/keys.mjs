@@ -1,6 +1,6 @@
 // API keys.
 
-import { call } from './api.mjs';
+import { call, get } from './api.mjs';
 import { confirmed, copy, curlButton, dialog } from './dialogs.mjs';
 import { add, button, el, field, form, refill, row, say, select, table, toolbar } from './dom.mjs';
 import { live } from './live.mjs';
@@ -10,7 +10,7 @@ const headings = ['Description', 'State', 'Created', 'Last used', 'Requests', 'R
 
 export function showKeys(main, { signal }) {
   const keys = table('API keys', headings, []);
-  const refresh = live((ended) => call('GET', '/keys', undefined, { signal: ended }), (answer) => {
+  const refresh = live((ended) => get('/keys', ended), (answer) => {
     refill(keys.tBodies[0], answer.keys.map((key) => keyRow(key, refresh)));
   }, { signal });
   add(main,
@@ -40,7 +40,7 @@ function keyRow(key, refresh) {
         say(enabled ? `${name} is disabled: its requests get 403.` : `${name} is enabled.`);
       }, 'toggle'),
       act('Edit', () => edit(key, refresh), 'edit'),
-      key.is_default && act('Copy', async () => copy('the default key', (await call('GET', `${path(key)}/secret`)).secret), 'copy'),
+      key.is_default && act('Copy', async () => copy('the default key', (await get(`${path(key)}/secret`)).secret), 'copy'),
       el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`, 'aria-label': `Requests of ${name} in the journal`,
         'data-focus': `journal:${key.id}` }, 'Requests'),
       act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' }),

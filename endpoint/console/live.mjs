@@ -1,5 +1,6 @@
 // How often a view loads anew, and asks a gateway that does not answer.
 
+import { get } from './api.mjs';
 import { report } from './dom.mjs';
 
 /// Loads now, and again every so many milliseconds while the page is visible, until the signal ends it. `apply` is
@@ -36,11 +37,11 @@ export function live(load, apply, { every = 2000, signal }) {
   return refresh;
 }
 
-/// What `ask` gives, however long the gateway does not answer.
-export async function answered(ask, signal) {
+/// Gets a path, however long the gateway does not answer.
+export async function answered(path, signal) {
   for (;;) {
     try {
-      return await ask();
+      return await get(path, signal);
     } catch (error) {
       if (signal.aborted || error.status !== 0) throw error;
       await pause(2000, signal);

@@ -1,6 +1,6 @@
 // Verify and review.
 
-import { call } from './api.mjs';
+import { get } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
 import { add, badgeOf, el, placed, refill, table, text } from './dom.mjs';
 import { live } from './live.mjs';
@@ -17,8 +17,7 @@ export function showReview(main, { signal }) {
   const drawVerified = whenChanged(verified, verifiedParts);
   const drawReviewed = whenChanged(reviewed, reviewedParts);
   return live(async (ended) => {
-    const ask = (path) => call('GET', path, undefined, { signal: ended });
-    const [verification, review] = await Promise.all([ask('/verify'), ask('/review')]);
+    const [verification, review] = await Promise.all([get('/verify', ended), get('/review', ended)]);
     return { verification, review };
   }, ({ verification, review }) => {
     refill(summary, sign(verification.ok, 'as scripted', count(verification.problems.length, 'problem')), ' ',

@@ -1,8 +1,8 @@
 // Scripts and the editor.
 
-import { call } from './api.mjs';
+import { call, get } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
-import { add, button, el, field, form, problems, refill, say, text } from './dom.mjs';
+import { add, button, editor, el, field, form, problems, refill, say, text } from './dom.mjs';
 import { live } from './live.mjs';
 import { count, jsonText } from './text.mjs';
 
@@ -11,10 +11,10 @@ const example = '{\n  "mock_gateway": 1,\n  "stubs": [\n    {"reply": "Hello."}\
 export function showScript(main, { signal }) {
   const served = el('div');
   const refresh = live(async (ended) => {
-    const [script, root] = await Promise.all([call('GET', '/script', undefined, { signal: ended }), call('GET', '', undefined, { signal: ended })]);
+    const [script, root] = await Promise.all([get('/script', ended), get('', ended)]);
     return { ...script, failed: root.script };
   }, (script) => refill(served, described(script)), { signal });
-  add(main, served, editor(refresh));
+  add(main, served, mounting(refresh));
   return refresh();
 }
 
@@ -32,9 +32,8 @@ function described({ files, problems: mistakes, warnings, document: mounted, stu
   ];
 }
 
-function editor(refresh) {
-  const document = el('textarea', { rows: 14, spellcheck: 'false', class: 'code' });
-  document.value = example;
+function mounting(refresh) {
+  const document = editor(14, example);
   const result = el('div', { role: 'status' });
   const check = async () => {
     const answer = await call('PUT', '/script?check=1', document.value);

@@ -1,8 +1,9 @@
 // Stubs in pages, one of them with its script, adding one, "which would answer".
 
-import { call, withQuery } from './api.mjs';
+import { call, get, withQuery } from './api.mjs';
+import { lastUserText } from './conversation.mjs';
 import { confirmed, copy, curlButton } from './dialogs.mjs';
-import { add, button, el, facts, field, form, highlighted, placed, refill, row, save, say, table } from './dom.mjs';
+import { add, button, editor, el, facts, field, form, highlighted, placed, refill, row, save, say, table } from './dom.mjs';
 import { complain, live } from './live.mjs';
 import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, jsonText } from './text.mjs';
@@ -18,7 +19,7 @@ export function showStubs(main, { parts, query, signal }) {
   const stubs = table('Stubs, in the order in which they are asked', headings, []);
   const note = el('p', {});
   const pages = el('p', { class: 'row' });
-  const refresh = live((ended) => call('GET', withQuery('/stubs', { behind, limit: PAGE }), undefined, { signal: ended }), (answer) => {
+  const refresh = live((ended) => get(withQuery('/stubs', { behind, limit: PAGE }), ended), (answer) => {
     note.textContent = answer.total > 0 ? `${count(answer.total, 'stub')}. The first that matches answers.` : 'There is none: the default reply answers.';
     refill(stubs.tBodies[0], answer.stubs.map((stub, index) => stubRow(stub, behind + index, answer.stubs)));
     const last = behind + answer.stubs.length;
@@ -61,7 +62,7 @@ async function showStub(main, id, signal) {
   const script = el('div');
   add(main, el('p', { class: 'row' }, el('a', { href: '#/stubs' }, 'All stubs')), about, script);
   let drawn = false;
-  await live((ended) => call('GET', path, undefined, { signal: ended }).catch((error) => {
+  await live((ended) => get(path, ended).catch((error) => {
     if (error.status !== 404) throw error;
     return null;
   }), (stub) => {
@@ -92,7 +93,7 @@ function download(name, written) {
 }
 
 function edit(container, stub, path, written) {
-  const text = editor(written, Math.min(30, written.split('\n').length + 1));
+  const text = editor(Math.min(30, written.split('\n').length + 1), written);
   const ofFile = stub.layer === 'script';
   refill(container, el('h2', {}, 'Its script'), form(async () => {
     const { stubs: [made] } = await call('POST', withQuery('/stubs', { scope: stub.scope }), text.value);
@@ -113,21 +114,13 @@ async function remove(stub, path) {
   location.hash = '#/stubs';
 }
 
-function editor(value, rows) {
-  const made = el('textarea', { rows, spellcheck: 'false', class: 'code' });
-  made.value = value;
-  return made;
-}
-
 /// A stub for a request that none answered: its last text of the user is the condition, and the reader writes the reply.
 export function stubMaker(exchange) {
   const body = exchange.request.body?.json;
-  const messages = Array.isArray(body?.messages) ? body.messages : [];
-  const said = messages.filter((message) => message?.role === 'user').pop()?.content;
-  const text = typeof said === 'string' ? said : Array.isArray(said) ? said.map((part) => part?.text ?? '').join('') : '';
-  const isResult = messages.at(-1)?.role === 'tool';
+  const text = lastUserText(body);
+  const isResult = body?.messages?.at?.(-1)?.role === 'tool';
   const when = { ...(text && { user_says: cut(text, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
-  const document = editor(jsonText({ when, reply: 'Hello.' }), 8);
+  const document = editor(8, jsonText({ when, reply: 'Hello.' }));
   const result = el('div', { role: 'status' });
   return form(async () => {
     const { stubs: [made] } = await call('POST', '/stubs', document.value);
@@ -142,7 +135,7 @@ export function stubMaker(exchange) {
 }
 
 function addForm(refresh) {
-  const document = editor(example, 6);
+  const document = editor(6, example);
   return el('section', {}, el('h2', {}, 'Add a stub'), form(async () => {
     const { stubs } = await call('POST', '/stubs', document.value);
     await refresh();
@@ -152,7 +145,7 @@ function addForm(refresh) {
 }
 
 function explainForm() {
-  const request = editor(question, 4);
+  const request = editor(4, question);
   const result = el('div', { role: 'status' });
   return el('section', {}, el('h2', {}, 'Which stub would answer?'), form(async () => {
     const answer = await call('POST', '/journal/explain', request.value);

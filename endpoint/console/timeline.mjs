@@ -1,6 +1,6 @@
 // The picture of an exchange's events.
 
-import { el, svg, table } from './dom.mjs';
+import { el, svg } from './dom.mjs';
 import { count, cut, milliseconds } from './text.mjs';
 
 const LEFT = 70;
@@ -22,8 +22,7 @@ export function timeline(exchange, signal) {
   signal.addEventListener('abort', () => observer.disconnect());
   return [box, el('ul', { class: 'legend' }, marks.map((mark) => el('li', {},
     el('span', { class: `mark ${mark.look}`, 'aria-hidden': 'true' }, mark.sign), ` ${mark.text}`,
-    mark.at === null ? '' : `, at ${milliseconds(mark.at)}`))),
-  events.length > 0 && asTable(events)];
+    mark.at === null ? '' : `, at ${milliseconds(mark.at)}`)))];
 }
 
 /// The first byte, faults, the departure and the end. A fault's own time is not recorded: it is that of the event or
@@ -71,13 +70,13 @@ function picture(events, marks, end, width, told) {
   const x = (at) => LEFT + (at / end) * (width - LEFT - RIGHT);
   const drawing = svg('svg', { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: 'img', 'aria-label': `Timeline: ${told}` });
   for (const [kind, name, y] of lanes) {
-    drawing.append(svg('text', { x: 0, y: y + 4, class: 'lane' }, name),
+    drawing.append(svg('text', { x: 0, y: y + 4 }, name),
       svg('line', { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: 'rule' }));
     if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }), ...targets(events, kind, y, x));
   }
   for (const at of ticks(end, width)) {
     drawing.append(svg('line', { x1: x(at), x2: x(at), y1: 24, y2: 112, class: 'tick' }),
-      svg('text', { x: x(at), y: 130, class: 'time', 'text-anchor': at === 0 ? 'start' : 'middle' }, milliseconds(at)));
+      svg('text', { x: x(at), y: 130, 'text-anchor': at === 0 ? 'start' : 'middle' }, milliseconds(at)));
   }
   // Marks of one moment stand beside each other.
   let free = 0;
@@ -96,7 +95,7 @@ function strokes(events, kind, y, x) {
   return [...places].map((at) => `M${at} ${y - 9}V${y + 9}`).join('') || 'M0 0';
 }
 
-/// Where the mouse finds the text of an event. So many would slow the page; the list below has them all.
+/// Where the mouse finds the text of an event. More than 300 would slow the page; the answer below has all.
 function targets(events, kind, y, x) {
   return of(events, kind).slice(0, 300).filter((event) => event.text !== undefined).map((event) =>
     svg('rect', { x: x(event.at_ms) - 3, y: y - 12, width: 6, height: 24, class: 'target' }, svg('title', {}, `${milliseconds(event.at_ms)}: ${cut(event.text, 500)}`)));
@@ -117,20 +116,4 @@ function ticks(end, width) {
   const all = [];
   for (let number = 0; number * step <= end; ++number) all.push(Number((number * step).toPrecision(6)));
   return all;
-}
-
-function asTable(events) {
-  const most = 500;
-  const rows = () => events.slice(0, most).map((event, index) => {
-    const before = index > 0 ? events[index - 1].at_ms : 0;
-    return [`event ${event.number}${event.kind === 'token' ? ', a token' : ''}`, `${event.at_ms} ms`, `+${Number((event.at_ms - before).toFixed(3))} ms`, String(event.bytes),
-      event.text === undefined ? '–' : cut(event.text, 300)];
-  });
-  const details = el('details', { toggle: fill }, el('summary', { 'data-focus': 'events' }, `The same as a table: ${count(events.length, 'row')}`));
-  function fill() {
-    if (!details.open || details.children.length > 1) return;
-    details.append(el('div', { class: 'scroll' }, table(events.length > most ? `The first ${most}` : 'Events',
-      ['Event', 'After', 'Gap', 'Bytes', 'Text'], rows(), { class: 'cards captioned' })));
-  }
-  return details;
 }

@@ -7,7 +7,6 @@ import { script, traffic } from './script.mjs';
 import { Console, Gateway, startBrowser } from './support.mjs';
 
 let gateway, browser, seen;
-const asked = [];
 before(async () => {
   gateway = await Gateway.start(script());
   browser = await startBrowser();
@@ -18,7 +17,6 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await gateway?.stop();
-  await Promise.all(asked);
 });
 
 for (const [scheme, width] of [['light', 1400], ['dark', 1280], ['light', 390], ['dark', 390]]) {
@@ -30,11 +28,9 @@ for (const [scheme, width] of [['light', 1400], ['dark', 1280], ['light', 390], 
       assert.ok((await stat(path)).size > 5000);
     };
     const views = { journal: ['journal', 'tr[data-id]'], review: ['review', '.problems'], keys: ['keys', 'tr[data-key]'], stubs: ['stubs', 'tr[id]'],
-      script: ['script', '.problems'], control: ['control', '.card'], unmatched: [`exchange/${seen.unmatched}`, '.near'],
-      forbidden: [`exchange/${seen.forbidden}`, '.conversation'], greeted: [`exchange/${seen.greeted}`, '.conversation'], broken: [`exchange/${seen.broken}`, 'svg'], compare: [`compare/${seen.greeted}/${seen.unmatched}`, '.conversation'], stub: [`stubs/${seen.stub}`, '.code-key'], left: [`exchange/${seen.left}`, 'svg'] };
+      script: ['script', '.problems'], control: ['control', '.parts li'], unmatched: [`exchange/${seen.unmatched}`, '.near'],
+      forbidden: [`exchange/${seen.forbidden}`, '.conversation'], greeted: [`exchange/${seen.greeted}`, '.conversation'], broken: [`exchange/${seen.broken}`, 'svg'], stub: [`stubs/${seen.stub}`, '.code-key'], left: [`exchange/${seen.left}`, 'svg'] };
     for (const [name, [view, selector]] of Object.entries(views)) {
-      // It waits ten seconds at most.
-      if (view === 'control') asked.push(gateway.ask('ask me').catch(() => {}));
       await tab.show(view);
       await tab.page.waitForSelector(selector);
       await shoot(name);
