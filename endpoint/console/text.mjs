@@ -14,7 +14,7 @@ export function visible(text) {
   return String(text).replace(HIDDEN, escaped);
 }
 
-/// The text as alternating runs of shown and hidden characters: even elements are plain, odd ones escapes.
+/// Splits a text into runs: even elements are visible text, odd ones the escapes of hidden characters.
 export function runs(text) {
   const found = [];
   let end = 0;
@@ -28,13 +28,13 @@ export function runs(text) {
   return found;
 }
 
-/// JSON that shows each of its characters: hidden ones are escapes there too.
+/// JSON with escapes in place of hidden characters.
 export function jsonText(value, indent = 2) {
   return JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>
     character.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
 }
 
-/// At most so many UTF-16 units, without half a character at the end.
+/// Cuts a text to so many UTF-16 units, without half a character at the end.
 export function cut(text, most) {
   if (text.length <= most) return text;
   const last = text.charCodeAt(most - 1);
@@ -69,7 +69,7 @@ export function milliseconds(number) {
   return `${(number / 60000).toFixed(1)} min`;
 }
 
-/// "demo.jsonc:14", or nothing for what stands in no file. The folder is left out.
+/// "demo.jsonc:14", without the folder; empty if there is no file.
 export function place(thing) {
   if (!thing || !thing.file) return '';
   const file = thing.file.slice(thing.file.lastIndexOf('/') + 1);

@@ -1,4 +1,4 @@
-// The picture of an exchange's events.
+// The timeline of an exchange: its events, tokens and marks.
 
 import { el, svg } from './dom.mjs';
 import { count, cut, milliseconds } from './text.mjs';
@@ -16,7 +16,7 @@ export function timeline(exchange, signal) {
   const told = inWords(events, marks);
   const box = el('div', { class: 'timeline' });
   const draw = () => box.replaceChildren(picture(events, marks, end, Math.max(box.clientWidth, 280), told));
-  // Drawn to the width that there is, so that its letters keep their size on a phone.
+  // Drawn to the available width, so that letters keep their size on a phone.
   const observer = new ResizeObserver(draw);
   observer.observe(box);
   signal.addEventListener('abort', () => observer.disconnect());
@@ -25,8 +25,8 @@ export function timeline(exchange, signal) {
     mark.at === null ? '' : `, at ${milliseconds(mark.at)}`)))];
 }
 
-/// The first byte, faults, the departure and the end. A fault's own time is not recorded: it is that of the event or
-/// token after which it struck, or the end of an answer that it broke.
+/// The first byte, the faults, the client's departure and the end. The journal has no time of a fault: take the time of the
+/// event or token that it followed, or the end of the answer that it broke.
 function marksOf(exchange) {
   const marks = [];
   const put = (sign, look, at, text) => marks.push({ sign, look, at, text });
@@ -56,7 +56,7 @@ function timeOfFault(exchange, fault) {
   return exchange.outcome === 'broken by fault' ? exchange.ended_ms : null;
 }
 
-/// All events, or those that carried a token.
+/// All events, or the events that carried a token.
 function of(events, kind) {
   return kind === 'event' ? events : events.filter((event) => event.kind === kind);
 }
@@ -78,7 +78,7 @@ function picture(events, marks, end, width, told) {
     drawing.append(svg('line', { x1: x(at), x2: x(at), y1: 24, y2: 112, class: 'tick' }),
       svg('text', { x: x(at), y: 130, 'text-anchor': at === 0 ? 'start' : 'middle' }, milliseconds(at)));
   }
-  // Marks of one moment stand beside each other.
+  // Marks of the same moment are next to each other.
   let free = 0;
   for (const mark of marks.filter((each) => each.at !== null).sort((one, other) => one.at - other.at)) {
     const at = Math.min(Math.max(x(mark.at), free), width - 8);
@@ -89,26 +89,26 @@ function picture(events, marks, end, width, told) {
   return drawing;
 }
 
-/// One path for all events of a kind. Those that would be drawn on the same place are drawn once.
+/// One path for all events of a kind. Events at the same place are drawn once.
 function strokes(events, kind, y, x) {
   const places = new Set(of(events, kind).map((event) => x(event.at_ms).toFixed(1)));
   return [...places].map((at) => `M${at} ${y - 9}V${y + 9}`).join('') || 'M0 0';
 }
 
-/// Where the mouse finds the text of an event. More than 300 would slow the page; the answer below has all.
+/// The areas where the mouse shows the text of an event. More than 300 would slow the page; the answer below has all.
 function targets(events, kind, y, x) {
   return of(events, kind).slice(0, 300).filter((event) => event.text !== undefined).map((event) =>
     svg('rect', { x: x(event.at_ms) - 3, y: y - 12, width: 6, height: 24, class: 'target' }, svg('title', {}, `${milliseconds(event.at_ms)}: ${cut(event.text, 500)}`)));
 }
 
-/// The events with their texts, where the kept answer has as many: a broken or compressed one may not.
+/// The events with their texts, if the kept answer has as many. A broken or compressed answer may not.
 function withTexts({ events, answer }) {
   const whole = answer?.streamed ? answer.parts.map((part) => part.text ?? '').join('') : '';
   const texts = whole.split(/(?<=\n\n|\r\r|\r\n\r\n)/);
   return (events ?? []).map((event, index) => texts.length === events.length ? { ...event, text: texts[index].trimEnd() } : event);
 }
 
-/// Round moments, about one in each hundred pixels.
+/// Round times, about one per hundred pixels.
 function ticks(end, width) {
   const rough = end / Math.max(2, Math.floor((width - LEFT) / 100));
   const power = 10 ** Math.floor(Math.log10(rough));

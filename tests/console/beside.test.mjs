@@ -79,7 +79,7 @@ test('keys go through the rows, search, and say what they do; they are letters w
   await until('it closes', async () => (await tab.page.$$('dialog')).length === 0);
   await press('/');
   await tab.page.keyboard.type('jk?/');
-  assert.equal(await (await tab.field('Text')).evaluate((input) => input.value), 'jk?/');
+  assert.equal(await (await tab.field('Search')).evaluate((input) => input.value), 'jk?/');
   await tab.show('keys');
   await tab.page.waitForSelector('tr[data-key]');
   await press('j');
@@ -159,7 +159,7 @@ test('a stub is made of an unmatched request beside the closest one, and answers
   assert.deepEqual(written, { when: { user_says: 'the "wether"\nin Paris', model_is: 'mock-model' }, reply: 'Hello.' });
   await tab.write('Stub', JSON.stringify({ ...written, name: 'made', reply: 'Rain.' }));
   await tab.click('Make the stub');
-  await tab.waitForText('.parts [role="status"]', 'is mounted, and would answer this request now.');
+  await tab.waitForText('.parts [role="status"]', 'is mounted and would now answer this request.');
   assert.match((await gateway.ask('the "wether"\nin Paris')).text, /Rain\./);
   await gateway.ask('', { body: { messages: [{ role: 'user', content: 'the forecast' },
     { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
@@ -170,7 +170,7 @@ test('a stub is made of an unmatched request beside the closest one, and answers
     { user_says: 'the forecast', last_is_tool_result: true, model_is: 'mock-model' }, 'the turn after a tool is told from the one before');
   await tab.write('Stub', JSON.stringify({ when: { user_says: 'nobody says this' }, reply: 'Never.' }));
   await tab.click('Make the stub');
-  await tab.waitForText('.parts [role="status"]', 'would not get its reply.');
+  await tab.waitForText('.parts [role="status"]', 'would not answer this request.');
   await tab.close();
 });
 
@@ -212,15 +212,16 @@ test('a stub shows its script, and is copied, downloaded and edited', async (con
   assert.match((await gateway.ask('Hi')).text, /edited/);
   assert.equal((await gateway.control('GET', '/stubs')).total, 3);
   await tab.page.evaluate(() => { location.hash = '#/stubs/4711'; });
-  await tab.waitForText('[role="alert"]', 'There is no such stub.');
+  await tab.waitForText('[role="alert"]', 'This stub does not exist.');
   await tab.close([/status of 40[04]/]);
 });
 
 test('what is said of one view goes with it', async (context) => {
   const gateway = await started(context);
   const tab = await Console.open(browser, gateway, { view: 'stubs' });
+  await tab.write('Stub', '{"reply": "Hi"}');
   await tab.click('Add');
-  await tab.waitForText('#said', '1 stub added.');
+  await tab.waitForText('#said', '1 stub added');
   await tab.show('keys');
   assert.equal(await tab.text('#said'), '');
   await tab.close();
@@ -250,10 +251,10 @@ test('10,000 stubs and 10,000 exchanges are there within half a second, in pages
   }
   await tab.show('stubs');
   await tab.waitForText('main', '1 to 100');
-  await tab.page.$$eval('a', (links) => links.find((link) => link.textContent === 'Those behind').click());
+  await tab.page.$$eval('a', (links) => links.find((link) => link.textContent === 'Next').click());
   await tab.waitForText('tr[id]', 'stub 101');
   await tab.waitForText('main', '101 to 200');
-  await tab.page.$$eval('a', (links) => links.find((link) => link.textContent === 'Those before').click());
+  await tab.page.$$eval('a', (links) => links.find((link) => link.textContent === 'Previous').click());
   await tab.waitForText('tr[id]', 'stub 1');
   assert.equal((await tab.page.$$('tr[id]')).length, 100);
   await tab.close();

@@ -12,6 +12,9 @@ before(async () => {
   browser = await startBrowser();
   seen = await traffic(gateway);
   await gateway.control('POST', '/keys', { name: 'ops', models: ['mock-model'], operations: ['list_models', 'chat_completions'], limit: '10/1m' });
+  // A request and its retries, which come too early.
+  await gateway.control('POST', '/failures', { failure: 'rate_limited', times: 2 });
+  for (let tries = 0; tries < 3; ++tries) await gateway.ask('Hello again');
   await gateway.control('POST', '/failures', { failure: 'overloaded', times: 2, for: { operation: 'list_models' } });
 });
 after(async () => {
@@ -19,7 +22,7 @@ after(async () => {
   await gateway?.stop();
 });
 
-for (const [scheme, width] of [['light', 1400], ['dark', 1280], ['light', 390], ['dark', 390]]) {
+for (const [scheme, width] of [['light', 1400], ['dark', 1400], ['light', 500], ['dark', 500]]) {
   test(`a picture of each view, ${scheme}, ${width} pixels wide`, async () => {
     const tab = await Console.open(browser, gateway, { scheme, width });
     const shoot = async (name) => {
