@@ -3,7 +3,7 @@
 const NAME = 'mock-gateway-control-token';
 
 /// A refusal of the gateway, with its code and problems. Status 0: the gateway did not answer.
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, code, message, problems = []) {
     super(message);
     Object.assign(this, { name: 'ApiError', status, code, problems });

@@ -190,7 +190,7 @@ export function report(error) {
   if (error.name !== 'AbortError') say(explained(error));
 }
 
-export function explained(error) {
+function explained(error) {
   const list = error.problems && error.problems.length > 0 ? problems(error.problems) : null;
   return el('div', { class: 'problem' }, el('strong', {}, 'That did not work. '), list ? null : error.message, list);
 }

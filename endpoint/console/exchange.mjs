@@ -121,7 +121,7 @@ function factsOf(exchange, keyNow, withFaults) {
   return [
     facts([
       ['Answered by', [decision.kind, ' ', stub ? [el('a', { href: `#/stubs/${stub.id}` }, cut(stubName(stub), 200)), ' ', placed(stub)] : detail]],
-      ['Reason', decision.refusal && el('strong', {}, cut(decision.refusal, 2000))],
+      ['Reason', decision.refusal && !detail.includes(decision.refusal) && el('strong', {}, cut(decision.refusal, 2000))],
       ['Key', key ? [el('a', { href: '#/keys' }, cut(key.description || key.id, 100)), keyNow && [' is ',
         el('span', { class: `badge ${keyNow.state === 'enabled' ? 'good' : 'bad'}` }, keyNow.state), ', ', rightsOf(keyNow)]] :
         presented ? 'unknown to the gateway' : 'none'],
@@ -148,7 +148,7 @@ function rightsOf({ models, operations, limit, limit_tokens: tokens }) {
 function found(list) {
   const notes = list.filter(isNote);
   const problems = findingList(list);
-  return [problems ? section('Findings', problems) : el('p', { class: 'note' }, 'No errors or warnings.'),
+  return [problems ? section('Findings', problems) : el('p', { class: 'note' }, 'Review: no errors or warnings.'),
     notes.length > 0 && section('Notes', noteList(notes.map(({ code, message }) => [code, message])))];
 }
 

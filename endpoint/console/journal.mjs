@@ -21,6 +21,7 @@ const MOST = 1000;
 /// reader has changed a filter.
 export function showJournal(main, { query, signal, refiltered }) {
   const filters = Object.fromEntries(['text', 'key', 'status', 'decision', 'findings'].map((name) => [name, query.get(name) ?? '']));
+  const isFiltered = () => Object.values(filters).some(Boolean);
   const list = new Rows(filters);
   const note = el('p', { role: 'status', class: 'note' });
   const first = el('div');
@@ -67,7 +68,7 @@ export function showJournal(main, { query, signal, refiltered }) {
     const newestPage = await ask({ limit: PAGE }, ended);
     list.take(newestPage.exchanges);
     Object.assign(feed, { more: newestPage.more, evicted: newestPage.evicted, loaded: true });
-    if (list.size === 0 && !Object.values(filters).some(Boolean)) await offerFirst(ended);
+    if (list.size === 0 && !isFiltered()) await offerFirst(ended);
     changed();
     // Not awaited: it runs until the reader leaves the view.
     changes(newestPage.cursor, ended).catch((error) => complain(error, ended));
@@ -122,7 +123,7 @@ export function showJournal(main, { query, signal, refiltered }) {
       const held = feed.paused ? ` Paused, with ${feed.overflown ? 'at least ' : ''}${count(feed.waiting.size, 'change')} since.` : '';
       const dropped = feed.evicted > 0 ? ` The journal has dropped ${count(feed.evicted, 'older request')}.` : '';
       const number = filters.findings ? `${list.found} of ${count(list.size, 'request')} with findings` : count(list.size, 'request');
-      const text = list.size === 0 && feed.loaded ? empty(filters) : `${number}, newest first${feed.more ? '; there are older ones' : ''}.`;
+      const text = list.size === 0 && feed.loaded ? (isFiltered() ? 'No request passes the filters.' : 'No requests yet.') : `${number}, newest first${feed.more ? '; there are older ones' : ''}.`;
       if (list.size > 0) first.replaceChildren();
       judge();
       if (note.textContent !== text + held + dropped) note.textContent = text + held + dropped;
@@ -158,10 +159,6 @@ export function showJournal(main, { query, signal, refiltered }) {
     await restart();
     say('The journal is empty.');
   }
-}
-
-function empty(filters) {
-  return Object.values(filters).some(Boolean) ? 'No request passes the filters.' : 'No requests yet.';
 }
 
 function dropOldest(feed) {
@@ -215,7 +212,7 @@ class Rows {
       if (known) keepFocus(known, made);
       this.rows.set(id, made);
       this.mark(id, made);
-      asked.add(this.remember(exchange));
+      asked.add(this.remember(exchange, made));
     }
     for (const tries of asked) this.group(tries);
     const dropped = this.size > MOST;
@@ -224,8 +221,9 @@ class Rows {
   }
 
   /// Adds an exchange to those of equal requests, and returns them, oldest first.
-  remember(exchange) {
+  remember(exchange, made) {
     const question = questionOf(exchange);
+    made.dataset.question = question;
     const tries = this.questions.get(question) ?? this.questions.set(question, []).get(question);
     const at = tries.findIndex(({ id }) => id >= exchange.id);
     const isKnown = tries[at]?.id === exchange.id;
@@ -235,11 +233,10 @@ class Rows {
 
   /// Puts the row of each request at its place, with its earlier tries below it.
   group(tries) {
-    const shown = tries.filter(({ id }) => this.rows.has(id));
     let first = 0;
-    shown.forEach((one, index) => {
-      if (isRetry(shown[index + 1], one)) return;
-      this.stack(shown.slice(first, index + 1).map(({ id }) => this.rows.get(id)).reverse());
+    tries.forEach((one, index) => {
+      if (isRetry(tries[index + 1], one)) return;
+      this.stack(tries.slice(first, index + 1).map(({ id }) => this.rows.get(id)).reverse());
       first = index + 1;
     });
   }
@@ -286,18 +283,22 @@ class Rows {
   }
 
   remove(old) {
-    this.rows.delete(Number(old.dataset.id));
+    const [id, question] = [Number(old.dataset.id), old.dataset.question];
+    const tries = this.questions.get(question);
+    tries.splice(tries.findIndex((one) => one.id === id), 1);
+    if (tries.length === 0) this.questions.delete(question);
+    this.rows.delete(id);
     old.remove();
   }
 }
 
 const isEarlierTry = (made) => made.classList.contains('earlier');
 
-/// A hash that equal requests of a key share.
+/// A hash, which equal requests of a key share.
 function questionOf({ key, request: { method, target, body } }) {
   let sum = 0;
   for (const unit of JSON.stringify([key?.id, method, target, body])) sum = (sum * 31 + unit.codePointAt(0)) | 0;
-  return sum;
+  return String(sum);
 }
 
 function tryOf({ id, status, outcome, received, ended, request }) {

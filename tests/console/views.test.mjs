@@ -126,10 +126,10 @@ test('an exchange shows what the review says of it, and no other', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.refused}` });
   await tab.waitForText('code', 'request_refused');
   const content = await tab.text();
-  assert.doesNotMatch(content, /No errors or warnings/);
+  assert.doesNotMatch(content, /no errors or warnings/);
   assert.doesNotMatch(content, /stop_as_string/);
   await tab.show(`exchange/${seen.greeted}`);
-  await tab.waitForText('.note', 'No errors or warnings.');
+  await tab.waitForText('.note', 'no errors or warnings');
   await tab.close();
 });
 
