@@ -247,18 +247,6 @@ export function toolbar(label, ...buttons) {
   return made;
 }
 
-/// JSON with colours for keys, strings and other values.
-export function highlighted(json) {
-  const body = el('pre', { class: 'text', tabindex: 0 });
-  let end = 0;
-  for (const match of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g)) {
-    const look = match[1] === undefined ? 'literal' : match[2] ? 'key' : 'string';
-    add(body, json.slice(end, match.index), el('span', { class: `code-${look}` }, match[1] ?? match[0]), match[2]);
-    end = match.index + match[0].length;
-  }
-  return add(body, json.slice(end));
-}
-
 /// Replaces the content of a container. The element with the same data-focus keeps the focus, and details whose summary has
 /// the same data-focus stay open.
 export function refill(container, ...children) {

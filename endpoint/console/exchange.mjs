@@ -6,6 +6,7 @@ import { copy, curlButton } from './dialogs.mjs';
 import { add, button, el, facts, placed, refill, save, text } from './dom.mjs';
 import { findingList, isNote, noteList } from './findings.mjs';
 import { lookOf, outcomeOf } from './journal.mjs';
+import { limits, rights } from './keys.mjs';
 import { answered, complain, live } from './live.mjs';
 import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
@@ -114,17 +115,19 @@ function section(title, ...children) {
 function factsOf(exchange, keyNow, withFaults) {
   const { decision, stub, key, request, sent, departure, received, connection } = exchange;
   const presented = request.headers.some(([name]) => name.toLowerCase() === 'authorization');
-  const [detail, ...more] = (decision.detail ?? '').split('\nclosest: ')[0].split('\n');
+  const detail = decision.detail ?? '';
+  const isLong = detail.includes('\n');
   const left = departure && `${departure.how} after ${count(departure.events, 'event')}, ${count(departure.tokens, 'token')}, ` +
     `${count(departure.bytes, 'byte')} (${departure.delivered} delivered), ` +
     `${milliseconds(departure.after_last_write_ms)} after the last write, at ${timeOfDay(departure.at)}`;
   return [
     facts([
-      ['Answered by', [decision.kind, ' ', stub ? [el('a', { href: `#/stubs/${stub.id}` }, cut(stubName(stub), 200)), ' ', placed(stub)] : detail]],
+      ['Answered by', [decision.kind, ' ', stub ? [el('a', { href: `#/stubs/${stub.id}` }, cut(stubName(stub), 200)), ' ', placed(stub)] : !isLong && detail]],
       ['Reason', decision.refusal && !detail.includes(decision.refusal) && el('strong', {}, cut(decision.refusal, 2000))],
-      ['Key', key ? [el('a', { href: '#/keys' }, cut(key.description || key.id, 100)), keyNow && [' is ',
-        el('span', { class: `badge ${keyNow.state === 'enabled' ? 'good' : 'bad'}` }, keyNow.state), ', ', rightsOf(keyNow)]] :
-        presented ? 'unknown to the gateway' : 'none'],
+      ['Key', key ? [el('a', { href: '#/keys' }, cut(key.description || key.id, 100)), keyNow && [' ',
+        el('span', { class: `badge ${keyNow.state === 'enabled' ? 'good' : 'bad'}` }, keyNow.state)]] : presented ? 'unknown to the gateway' : 'none'],
+      ['Rights', keyNow && rights(keyNow)],
+      ['Limit', keyNow && limits(keyNow)],
       ['Received', el('time', { datetime: received, title: received }, dayAndTime(received))],
       ['First byte after', exchange.first_byte_ms !== null && milliseconds(exchange.first_byte_ms)],
       ['Ended after', exchange.ended_ms !== null ? milliseconds(exchange.ended_ms) : 'not yet'],
@@ -135,14 +138,8 @@ function factsOf(exchange, keyNow, withFaults) {
       ['Connection', `${connection.id}, request ${connection.position}`],
       ['Fault of the connection', connection.fault],
     ]),
-    more.length > 0 && text(more.join('\n')),
+    isLong && exchange.near_misses.length === 0 && text(detail),
   ];
-}
-
-function rightsOf({ models, operations, limit, limit_tokens: tokens }) {
-  return [models.length > 0 ? `models ${models.join(', ')}` : 'all models',
-    operations.length > 0 ? `operations ${operations.map(({ method, path }) => `${method} ${path}`).join(', ')}` : 'all operations',
-    limit ? `limit ${limit}` : '', tokens ? `token limit ${tokens}` : ''].filter(Boolean).join('; ');
 }
 
 function found(list) {

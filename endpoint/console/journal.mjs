@@ -81,8 +81,9 @@ export function showJournal(main, { query, signal, refiltered }) {
       cursor = answer.cursor;
       feed.evicted = answer.evicted;
       if (answer.exchanges.length === 0) continue;
-      for (const exchange of answer.exchanges) feed.waiting.set(exchange.id, exchange);
-      dropOldest(feed);
+      feed.overflown ||= feed.waiting.size + answer.exchanges.length > MOST;
+      if (feed.overflown) feed.waiting.clear();
+      else for (const exchange of answer.exchanges) feed.waiting.set(exchange.id, exchange);
       changed();
       // An answer holds all changes since the last one: ten a second are enough for a busy gateway.
       await pause(100, ended);
@@ -120,7 +121,7 @@ export function showJournal(main, { query, signal, refiltered }) {
       hold.textContent = feed.paused ? 'Resume' : 'Pause';
       hold.setAttribute('aria-pressed', String(feed.paused));
       older.hidden = !feed.more;
-      const held = feed.paused ? ` Paused, with ${feed.overflown ? 'at least ' : ''}${count(feed.waiting.size, 'change')} since.` : '';
+      const held = feed.paused ? ` Paused${feed.overflown ? '; the newest requests are not shown' : `, with ${count(feed.waiting.size, 'change')} since`}.` : '';
       const dropped = feed.evicted > 0 ? ` The journal has dropped ${count(feed.evicted, 'older request')}.` : '';
       const number = filters.findings ? `${list.found} of ${count(list.size, 'request')} with findings` : count(list.size, 'request');
       const text = list.size === 0 && feed.loaded ? (isFiltered() ? 'No request passes the filters.' : 'No requests yet.') : `${number}, newest first${feed.more ? '; there are older ones' : ''}.`;
@@ -158,14 +159,6 @@ export function showJournal(main, { query, signal, refiltered }) {
     await call('DELETE', '/journal');
     await restart();
     say('The journal is empty.');
-  }
-}
-
-function dropOldest(feed) {
-  for (const id of feed.waiting.keys()) {
-    if (feed.waiting.size <= MOST) return;
-    feed.waiting.delete(id);
-    feed.overflown = true;
   }
 }
 
@@ -209,7 +202,7 @@ class Rows {
       if (!known && more && id < oldest) continue;
       const made = exchangeRow(exchange, withQuery(`#/exchange/${id}`, this.filters));
       if (id === this.selected) made.setAttribute('aria-current', 'true');
-      if (known) keepFocus(known, made);
+      if (known) keepFocus(known, made, () => known.replaceWith(made));
       this.rows.set(id, made);
       this.mark(id, made);
       asked.add(this.remember(exchange, made));
@@ -248,9 +241,8 @@ class Rows {
       made.classList.toggle('earlier', index > 0);
       if (tries.length > 1) made.querySelector('.try').textContent = index > 0 ? `try ${tries.length - index}` : `${tries.length} tries`;
       if (isPlaced) return;
-      const hadFocus = made.contains(document.activeElement);
-      this.body.insertBefore(made, index > 0 ? tries[index - 1].nextSibling : this.placeOf(Number(made.dataset.id)));
-      if (hadFocus) made.querySelector('a').focus();
+      const next = index > 0 ? tries[index - 1].nextSibling : this.placeOf(Number(made.dataset.id));
+      keepFocus(made, made, () => this.body.insertBefore(made, next));
     });
   }
 
@@ -311,9 +303,9 @@ function tryOf({ id, status, outcome, received, ended, request }) {
 /// the gateway's clock.
 const isRetry = (second, first) => second && first.hasFailed && !second.isNewCall && second.received - first.ended > -50;
 
-function keepFocus(old, made) {
+function keepFocus(old, made, move) {
   const focused = old.contains(document.activeElement);
-  old.replaceWith(made);
+  move();
   if (focused) made.querySelector('a')?.focus();
 }
 
@@ -339,6 +331,7 @@ function exchangeRow(exchange, address) {
   // A client that read none of the answer did not get its status.
   const shown = exchange.departure && exchange.departure.delivered === 0 ? 0 : exchange.status;
   const look = lookOf(exchange, shown);
+  const reason = reasonOf(exchange);
   return row(headings, [
     el('a', { href: address, 'aria-label': `Exchange ${exchange.id}` }, String(exchange.id)),
     el('time', { datetime: exchange.received, title: exchange.received }, timeOfDay(exchange.received)),
@@ -347,7 +340,7 @@ function exchangeRow(exchange, address) {
     oneLine(key ? cut(key.description || key.id, 60) : '–'),
     el('div', { class: 'said-by-user' }, el('span', { class: 'try' }), el('bdi', {}, said.length > 160 ? `${cut(said, 160)}…` : said)),
     [el('span', { class: `badge ${look}` }, String(shown || '–')), ...outcomeOf(exchange)],
-    el('div', { class: 'line', title: wholeReason(exchange) }, decision.kind, why(exchange)),
+    el('div', { class: 'line', title: reason }, decision.kind, reason && el('span', { class: 'why' }, ' ', reason)),
     el('span', { class: 'findings' }),
     el('span', { class: 'fixed' }, milliseconds(exchange.ended_ms)),
   ], { 'data-id': exchange.id });
@@ -360,11 +353,7 @@ export function outcomeOf({ outcome }) {
 
 /// The colour of an exchange's status. An unmatched request is always a mistake of the test.
 export function lookOf({ decision }, status) {
-  return decision.kind === 'unmatched' ? 'bad' : statusClass(status);
-}
-
-function statusClass(status) {
-  if (status >= 500 || status === 0) return 'bad';
+  if (decision.kind === 'unmatched' || status >= 500 || status === 0) return 'bad';
   return status >= 400 ? 'warn' : 'good';
 }
 
@@ -373,15 +362,10 @@ function oneLine(text) {
   return el('div', { class: 'line', title: text }, text);
 }
 
-function wholeReason({ decision, stub, near_misses: [closest] }) {
+function reasonOf({ decision, stub, near_misses: [closest] }) {
   const near = closest && `closest: ${closest.stub.name || place(closest.stub)}, ${closest.matched} of ${closest.total}`;
   const reason = decision.refusal ?? near ?? (stub ? stub.name || place(stub) || stub.title : decision.detail);
   return reason ? cut(reason.split('\n')[0], 200) : null;
-}
-
-function why(exchange) {
-  const reason = wholeReason(exchange);
-  return reason && el('span', { class: 'why' }, ' ', reason);
 }
 
 /// The filters, which apply while the reader types.

@@ -59,13 +59,13 @@ export function keySelect(id, signal) {
   return made;
 }
 
-function rights(key) {
+export function rights(key) {
   const models = key.models.length > 0 ? `models: ${key.models.join(', ')}` : 'all models';
   const operations = key.operations.length > 0 ? `operations: ${operationTexts(key).join(', ')}` : 'all operations';
   return [el('div', {}, models), el('div', {}, operations)];
 }
 
-function limits(key) {
+export function limits(key) {
   return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`].filter(Boolean).join(', ') || 'none';
 }
 

@@ -2,17 +2,17 @@
 
 import { get } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
-import { add, el, message, placed, refill, table } from './dom.mjs';
+import { add, el, message, placed, refill } from './dom.mjs';
 import { findingList, isNote, noteList } from './findings.mjs';
 import { live } from './live.mjs';
-import { nearMisses, stubName } from './near_misses.mjs';
+import { nearMisses } from './near_misses.mjs';
 import { count, cut } from './text.mjs';
 
 export function showReview(main, { signal }) {
   // Screen readers announce the summary when it changes, and not the lists.
   const summary = el('p', { class: 'lead', role: 'status' }, 'Loading …');
   add(main, el('div', { class: 'row' }, summary, curlButton('this view', () => [['Verify', 'GET', '/verify'], ['Review', 'GET', '/review']])));
-  const lists = [problemParts, findingParts, expectationParts, noteParts].map((draw) => {
+  const lists = [problemParts, findingParts, noteParts].map((draw) => {
     const section = el('section');
     main.append(section);
     return whenChanged(section, draw);
@@ -27,10 +27,9 @@ export function showReview(main, { signal }) {
       errors + warnings === 0 && sign(true, 'no errors or warnings'), errors > 0 && [sign(false, '', count(errors, 'error')), ' '],
       warnings > 0 && el('span', { class: 'badge warn' }, count(warnings, 'warning')), ` in ${count(review.judged, 'request')}`,
       review.open > 0 && `, ${review.open} under way`, review.evicted > 0 && `, ${review.evicted} no longer in the journal`);
-    const [problems, findings, expectations, notes] = lists;
+    const [problems, findings, notes] = lists;
     problems(verification.problems);
     findings(review.findings.filter((finding) => !isNote(finding)));
-    expectations(verification.stubs);
     notes(verification.notes, review.findings.filter(isNote), review.chaos);
   }, { signal })();
 }
@@ -66,13 +65,6 @@ function problemParts(problems) {
 function findingParts(findings) {
   return [el('h2', {}, 'What the client did wrong'),
     findingList(findings, (finding, focus) => exchanges(finding.exchanges, focus)) ?? el('p', {}, 'No errors or warnings.')];
-}
-
-function expectationParts(stubs) {
-  const headings = ['Stub', 'Line', 'Calls', 'Expected', 'Met'];
-  return stubs.length > 0 && [el('h2', {}, 'Expected calls'), el('div', { class: 'scroll' }, table('Expected calls', headings, stubs.map((stub) => [
-    el('a', { href: `#/stubs/${stub.id}`, 'data-focus': `stub:${stub.id}` }, cut(stubName(stub), 200)), placed(stub) || '–', String(stub.calls),
-    stub.expected ?? (stub.should ? 'each request as its "should" says' : '–'), sign(stub.met, 'met', 'not met')])))];
 }
 
 function noteParts(verified, reviewed, chaos) {

@@ -3,7 +3,7 @@
 import { call, get, withQuery } from './api.mjs';
 import { lastUserText } from './conversation.mjs';
 import { confirmed, copy, curlButton } from './dialogs.mjs';
-import { add, button, editor, el, facts, field, form, highlighted, placed, refill, row, save, say, shown, table } from './dom.mjs';
+import { add, button, editor, el, facts, field, form, placed, refill, row, save, say, shown, table, text } from './dom.mjs';
 import { complain, live } from './live.mjs';
 import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, jsonText } from './text.mjs';
@@ -101,7 +101,7 @@ function drawScript(container, stub, path) {
   const removing = button('Remove', () => remove(stub, path), { class: 'danger', 'data-focus': 'remove' });
   const curl = curlButton('this stub', () => [['Show', 'GET', path], ['Remove', 'DELETE', path]]);
   if (!written) return refill(container, el('p', {}, 'A flag of the program made this stub. It has no script.'), el('div', { class: 'row' }, removing, curl));
-  refill(container, el('h2', {}, 'Script'), highlighted(written), el('div', { class: 'row' },
+  refill(container, el('h2', {}, 'Script'), text(written, { most: 20000 }), el('div', { class: 'row' },
     button('Edit', () => edit(container, stub, path, written), { 'data-focus': 'edit' }),
     button('Copy', () => copy('the stub', written), { 'data-focus': 'copy' }),
     button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing, curl));
@@ -113,17 +113,17 @@ function download(name, written) {
 }
 
 function edit(container, stub, path, written) {
-  const text = editor(Math.min(30, written.split('\n').length + 1), { value: written });
+  const script = editor(Math.min(30, written.split('\n').length + 1), { value: written });
   const ofFile = stub.layer === 'script';
   refill(container, el('h2', {}, 'Script'), form(async () => {
-    const { stubs: [made] } = await call('POST', withQuery('/stubs', { scope: stub.scope }), text.value);
+    const { stubs: [made] } = await call('POST', withQuery('/stubs', { scope: stub.scope }), script.value);
     if (!ofFile) await call('DELETE', path).catch(() => {});
     location.hash = `#/stubs/${made.id}`;
-  }, field('Stub', text, ofFile ? 'The new stub comes before the stub of the file, which stays. Download it to put it into the file.' : 'The new stub replaces this one and comes before all other stubs.'),
+  }, field('Stub', script, ofFile ? 'The new stub comes before the stub of the file, which stays. Download it to put it into the file.' : 'The new stub replaces this one and comes before all other stubs.'),
   el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Save'),
     button('Cancel', () => drawScript(container, stub, path)),
-    button('Download', () => download(`stub-${stub.id}.json`, text.value)))));
-  text.focus();
+    button('Download', () => download(`stub-${stub.id}.json`, script.value)))));
+  script.focus();
 }
 
 async function remove(stub, path) {
@@ -137,9 +137,9 @@ async function remove(stub, path) {
 /// A form for a stub that matches an unmatched request: by its last user text and its model. The reader writes the reply.
 export function stubMaker(exchange) {
   const body = exchange.request.body?.json;
-  const text = lastUserText(body);
+  const said = lastUserText(body);
   const isResult = body?.messages?.at?.(-1)?.role === 'tool';
-  const when = { ...(text && { user_says: cut(text, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
+  const when = { ...(said && { user_says: cut(said, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
   const document = editor(8, { value: jsonText({ when, reply: 'Hello.' }) });
   const result = el('div', { role: 'status' });
   return form(async () => {

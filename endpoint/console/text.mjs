@@ -16,16 +16,7 @@ export function visible(text) {
 
 /// Splits a text into runs: even elements are visible text, odd ones the escapes of hidden characters.
 export function runs(text) {
-  const found = [];
-  let end = 0;
-  for (const match of text.matchAll(HIDDEN)) {
-    const follows = match.index === end && found.length > 0;
-    if (follows) found[found.length - 1] += escaped(match[0]);
-    else found.push(text.slice(end, match.index), escaped(match[0]));
-    end = match.index + match[0].length;
-  }
-  found.push(text.slice(end));
-  return found;
+  return text.split(new RegExp(`((?:${HIDDEN.source})+)`, 'u')).map((part, index) => index % 2 === 1 ? visible(part) : part);
 }
 
 /// JSON with escapes in place of hidden characters.
@@ -45,20 +36,15 @@ export function count(number, noun) {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-const two = (number) => String(number).padStart(2, '0');
-
 /// "14:03:07.120", in the reader's time zone.
 export function timeOfDay(moment) {
   const date = new Date(moment);
-  const seconds = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return `${seconds}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/// "2026-11-22 14:03:07", in the reader's time zone.
+/// "2026-11-22 14:03:07", in the reader's time zone. Sweden writes dates in this order.
 export function dayAndTime(moment) {
-  const date = new Date(moment);
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${timeOfDay(moment).slice(0, 8)}`;
+  return `${new Date(moment).toLocaleDateString('sv')} ${timeOfDay(moment).slice(0, 8)}`;
 }
 
 /// "350 ms", "1.25 s".

@@ -1,7 +1,7 @@
 // The timeline of an exchange: its events, tokens and marks.
 
 import { el, svg } from './dom.mjs';
-import { count, cut, milliseconds } from './text.mjs';
+import { count, milliseconds } from './text.mjs';
 
 const LEFT = 70;
 const RIGHT = 16;
@@ -10,7 +10,7 @@ const lanes = [['event', 'Events', 40], ['token', 'Tokens', 70], ['mark', 'Marks
 
 export function timeline(exchange, signal) {
   const marks = marksOf(exchange);
-  const events = withTexts(exchange);
+  const events = exchange.events ?? [];
   const end = Math.max(exchange.ended_ms ?? 0, exchange.first_byte_ms ?? 0, ...marks.map((mark) => mark.at),
     events.length > 0 ? events[events.length - 1].at_ms : 0, 0.1);
   const told = inWords(events, marks);
@@ -31,13 +31,9 @@ function marksOf(exchange) {
   const marks = [];
   const put = (sign, look, at, text) => marks.push({ sign, look, at, text });
   if (exchange.first_byte_ms !== null) put('▸', 'good', exchange.first_byte_ms, 'First byte');
-  for (const fault of exchange.faults) {
-    const missed = fault.endsWith(': not reached');
-    put('⚡', 'bad', missed ? null : timeOfFault(exchange, fault), `Fault: ${fault}`);
-  }
-  for (const strike of exchange.chaos) {
-    const missed = strike.endsWith(': not reached');
-    put('⚡', 'bad', missed ? null : timeOfFault(exchange, strike), `Chaos: ${strike}`);
+  for (const kind of ['Fault', 'Chaos']) {
+    for (const fault of kind === 'Fault' ? exchange.faults : exchange.chaos)
+      put('⚡', 'bad', fault.endsWith(': not reached') ? null : timeOfFault(exchange, fault), `${kind}: ${fault}`);
   }
   if (exchange.departure) {
     const at = new Date(exchange.departure.at) - new Date(exchange.received);
@@ -72,7 +68,7 @@ function picture(events, marks, end, width, told) {
   for (const [kind, name, y] of lanes) {
     drawing.append(svg('text', { x: 0, y: y + 4 }, name),
       svg('line', { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: 'rule' }));
-    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }), ...targets(events, kind, y, x));
+    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }));
   }
   for (const at of ticks(end, width)) {
     drawing.append(svg('line', { x1: x(at), x2: x(at), y1: 24, y2: 112, class: 'tick' }),
@@ -93,19 +89,6 @@ function picture(events, marks, end, width, told) {
 function strokes(events, kind, y, x) {
   const places = new Set(of(events, kind).map((event) => x(event.at_ms).toFixed(1)));
   return [...places].map((at) => `M${at} ${y - 9}V${y + 9}`).join('') || 'M0 0';
-}
-
-/// The areas where the mouse shows the text of an event. More than 300 would slow the page; the answer below has all.
-function targets(events, kind, y, x) {
-  return of(events, kind).slice(0, 300).filter((event) => event.text !== undefined).map((event) =>
-    svg('rect', { x: x(event.at_ms) - 3, y: y - 12, width: 6, height: 24, class: 'target' }, svg('title', {}, `${milliseconds(event.at_ms)}: ${cut(event.text, 500)}`)));
-}
-
-/// The events with their texts, if the kept answer has as many. A broken or compressed answer may not.
-function withTexts({ events, answer }) {
-  const whole = answer?.streamed ? answer.parts.map((part) => part.text ?? '').join('') : '';
-  const texts = whole.split(/(?<=\n\n|\r\r|\r\n\r\n)/);
-  return (events ?? []).map((event, index) => texts.length === events.length ? { ...event, text: texts[index].trimEnd() } : event);
 }
 
 /// Round times, about one per hundred pixels.

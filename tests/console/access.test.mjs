@@ -15,7 +15,7 @@ before(async () => {
   await gateway.control('POST', '/chaos', { failure: 'overloaded', nth: 1000 });
   await gateway.control('PUT', '/script', { mock_gateway: 1, stubs: [{ name: 'by hand', when: { user_says: 'hand' }, reply: 'Hi' }] });
   views = { journal: 'tr[data-id]', review: '.problems', keys: 'tr[data-key]', stubs: 'tr[id]', script: 'main code', control: '.parts li',
-    [`exchange/${seen.unmatched}`]: '.near', [`exchange/${seen.broken}`]: 'svg', [`stubs/${seen.stub}`]: '.code-key' };
+    [`exchange/${seen.unmatched}`]: '.near', [`exchange/${seen.broken}`]: 'svg', [`stubs/${seen.stub}`]: 'pre.text' };
 });
 after(async () => {
   await browser?.close();

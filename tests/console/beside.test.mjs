@@ -178,7 +178,7 @@ test('a stub shows its script, and is copied, downloaded and edited', async (con
   const gateway = await started(context, { stubs: [{ name: 'of the file', when: { user_says: 'Hi' }, reply: { text: 'of the file', finish_reason: 'length' } }] });
   const { stubs: [{ id: mine }] } = await gateway.control('POST', '/stubs', { name: 'by hand', when: { user_says: 'you' }, reply: 'old' });
   const tab = await Console.open(browser, gateway, { view: `stubs/${mine}` });
-  await tab.waitForText('.code-key', '"user_says"');
+  await tab.waitForText('pre.text', '"user_says"');
   await tab.click('Copy');
   await tab.waitForText('#said', 'Copied');
   assert.deepEqual(JSON.parse(await tab.clipboard()), { name: 'by hand', when: { user_says: 'you' }, reply: 'old' });

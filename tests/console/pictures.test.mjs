@@ -27,12 +27,13 @@ for (const [scheme, width] of [['light', 1400], ['dark', 1400], ['light', 500], 
     const tab = await Console.open(browser, gateway, { scheme, width });
     const shoot = async (name) => {
       const path = join(process.env.CONSOLE_PICTURES, `${name}-${scheme}-${width}.png`);
-      await tab.page.screenshot({ path, fullPage: true });
+      // A picture of the full page resizes it, which would load an exchange beside the list again.
+      await tab.page.screenshot({ path, fullPage: await tab.page.$('.pair') === null });
       assert.ok((await stat(path)).size > 5000);
     };
     const views = { journal: ['journal', 'tr[data-id]'], review: ['review', '.problems'], keys: ['keys', 'tr[data-key]'], stubs: ['stubs', 'tr[id]'],
       script: ['script', '.problems'], control: ['control', '.parts li'], unmatched: [`exchange/${seen.unmatched}`, '.near'],
-      forbidden: [`exchange/${seen.forbidden}`, '.conversation'], greeted: [`exchange/${seen.greeted}`, '.conversation'], broken: [`exchange/${seen.broken}`, 'svg'], stub: [`stubs/${seen.stub}`, '.code-key'], left: [`exchange/${seen.left}`, 'svg'] };
+      forbidden: [`exchange/${seen.forbidden}`, '.conversation'], greeted: [`exchange/${seen.greeted}`, '.conversation'], broken: [`exchange/${seen.broken}`, 'svg'], stub: [`stubs/${seen.stub}`, 'pre.text'], left: [`exchange/${seen.left}`, 'svg'] };
     for (const [name, [view, selector]] of Object.entries(views)) {
       await tab.show(view);
       await tab.page.waitForSelector(selector);

@@ -66,7 +66,7 @@ test('a 403 says which key was refused, and for what reason', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.forbidden}` });
   await tab.waitForText('h2', 'Facts');
   const facts = await tab.page.$eval('dl', (list) => list.textContent);
-  assert.match(facts, /Answered byrejected 403 unauthorized.*Keyold billing is disabled, all models/s);
+  assert.match(facts, /Answered byrejected 403 unauthorized.*Keyold billing disabled.*Rightsall modelsall operations/s);
   await tab.close();
 });
 
@@ -77,9 +77,6 @@ test('a broken stream has a timeline with its events, tokens and the fault', asy
   const strokes = (kind) => tab.page.$eval(`path.stroke.${kind}`, (path) => path.getAttribute('d').split('M').length - 1);
   assert.equal(await strokes('token'), 2);
   assert.equal(await strokes('event'), 2, 'two left at once');
-  const titles = await tab.page.$$eval('svg .target title', (all) => all.map((title) => title.textContent));
-  assert.equal(titles.length, 5, 'the text of each event and token is found by the mouse');
-  assert.match(titles.at(-1), /^\d[\d.]* ms: data: \{/);
   await tab.close();
 });
 
