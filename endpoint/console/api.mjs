@@ -1,26 +1,26 @@
-// Calls of the control API; the token in the tab; the shown curl lines.
+// Calls of the control API; the token of the tab; curl commands.
 
 const NAME = 'mock-gateway-control-token';
 
-/// What the gateway refused, with its code and its problems; status 0 when it did not answer.
-export class ApiError extends Error {
+/// A refusal of the gateway, with its code and problems. Status 0: the gateway did not answer.
+class ApiError extends Error {
   constructor(status, code, message, problems = []) {
     super(message);
     Object.assign(this, { name: 'ApiError', status, code, problems });
   }
 }
 
-/// Dispatches "refused" when the token is not taken, "lost" when no answer comes, "found" when one comes.
+/// Dispatches "refused" if the gateway refuses the token, "lost" if it does not answer, "found" if it answers.
 export const connection = new EventTarget();
 
 export const hasToken = () => sessionStorage.getItem(NAME) !== null;
 export const keepToken = (token) => sessionStorage.setItem(NAME, token);
 export const dropToken = () => sessionStorage.removeItem(NAME);
 
-/// What a header cannot carry is no token.
+/// Whether a header can carry the text.
 export const isToken = (text) => /^[!-~]+$/.test(text);
 
-/// A part of the address without its escapes; as it is when they are broken.
+/// Decodes a part of the address. Returns it unchanged if its escapes are broken.
 export function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -29,8 +29,8 @@ export function decoded(part) {
   }
 }
 
-/// Takes a secret out of the address bar, and out of this entry of the tab's history: {name, value} of "#code=…", and of
-/// "#token=…", which is not used, since a browser keeps addresses. Undefined for the address of a view.
+/// Removes a secret from the address bar and from this entry of the tab's history. Returns {name, value} of "#code=…" or
+/// "#token=…", and undefined for the address of a view. The token is not used, because browsers keep addresses.
 export function takeSecretFromAddress() {
   const match = /^#(code|token)=(.*)/.exec(location.hash);
   if (!match) return undefined;
@@ -38,28 +38,28 @@ export function takeSecretFromAddress() {
   return { name: match[1], value: decoded(match[2]) };
 }
 
-/// A request of the API with this as the bearer.
+/// Sends a request of the API with this bearer token.
 const ask = (method, path, bearer, init = {}) => fetch('/control/v1' + path, { ...init, method, cache: 'no-store',
   credentials: 'omit', redirect: 'error', headers: { ...init.headers, Authorization: `Bearer ${bearer}` } });
 
-/// Exchanges the code of an address for the token, and keeps it. Returns why that cannot be; undefined when it is done.
+/// Exchanges the code of an address for the token, and keeps the token. Returns the reason if that fails.
 export async function exchangeCode(code) {
-  if (!isToken(code)) return 'The address holds no code.';
+  if (!isToken(code)) return 'The address has no code.';
   try {
     const response = await ask('POST', '/session', code);
     const answer = await response.json();
-    if (!response.ok) return { used_code: 'This address was used already. The program shows a fresh one on its terminal.',
-      late_code: 'This address is older than a minute. The program shows a fresh one on its terminal.',
-      wrong_code: 'This address is not of the program that runs here now, which shows one of its own on its terminal.',
+    if (!response.ok) return { used_code: 'This address was already used. The program prints a new one on its terminal.',
+      late_code: 'This address is older than a minute. The program prints a new one on its terminal.',
+      wrong_code: 'Unknown code: the gateway may have restarted. Open the address it printed last.',
     }[answer.code] ?? answer.message;
     keepToken(answer.token);
   } catch {
-    return 'The gateway does not answer. Does it still run?';
+    return 'The gateway does not answer. Is it still running?';
   }
   return undefined;
 }
 
-/// Whether the gateway takes the token. True too when it does not answer: then a token is no worse than before.
+/// Whether the gateway accepts the token. Also true if the gateway does not answer.
 async function isTaken(token) {
   try {
     return (await ask('GET', '', token)).status !== 401;
@@ -68,7 +68,7 @@ async function isTaken(token) {
   }
 }
 
-/// Whether this tab has a token that the gateway takes.
+/// Whether this tab has a token that the gateway accepts.
 export const hasGoodToken = async () => hasToken() && isTaken(sessionStorage.getItem(NAME));
 
 const tabs = new BroadcastChannel(NAME);
@@ -76,7 +76,7 @@ tabs.addEventListener('message', ({ data }) => {
   if (data === 'ask' && hasToken()) tabs.postMessage({ token: sessionStorage.getItem(NAME) });
 });
 
-/// Takes the token from another tab of this console, if one is open and has a good one.
+/// Takes the token from another open tab of this console, if the gateway accepts it.
 export async function takeTokenFromOtherTab() {
   if (hasToken()) return;
   const offered = [];
@@ -85,7 +85,7 @@ export async function takeTokenFromOtherTab() {
   };
   tabs.addEventListener('message', hear);
   tabs.postMessage('ask');
-  const end = performance.now() + 300;  // whoever lives answers within a few milliseconds
+  const end = performance.now() + 300;  // an open tab answers within a few milliseconds
   while (offered.length === 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
   tabs.removeEventListener('message', hear);
   for (const token of new Set(offered)) {
@@ -95,18 +95,20 @@ export async function takeTokenFromOtherTab() {
   }
 }
 
-/// Asks the control API. A body that is a text is sent as it is, any other as JSON.
-export async function call(method, path, body, options) {
-  const { isJson, content } = await answerOf(method, path, body, options);
+/// Calls the control API. Sends a text as it is, and any other body as JSON.
+export async function call(method, path, body, signal) {
+  const { isJson, content } = await answerOf(method, path, body, signal);
   return isJson && content ? parsed(content) : content;
 }
 
-/// The same, with the answer as the text that came.
-export async function callForText(method, path, body, options) {
-  return (await answerOf(method, path, body, options)).content;
+export const get = (path, signal) => call('GET', path, undefined, signal);
+
+/// Returns the answer as text.
+export async function getText(path) {
+  return (await answerOf('GET', path)).content;
 }
 
-async function answerOf(method, path, body, { signal } = {}) {
+async function answerOf(method, path, body, signal) {
   const init = { signal };
   if (body !== undefined) {
     init.headers = { 'Content-Type': 'application/json' };
@@ -119,7 +121,7 @@ async function answerOf(method, path, body, { signal } = {}) {
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     connection.dispatchEvent(new Event('lost'));
-    throw new ApiError(0, 'no_answer', 'The gateway does not answer. Does it still run?');
+    throw new ApiError(0, 'no_answer', 'The gateway does not answer. Is it still running?');
   }
   connection.dispatchEvent(new Event('found'));
   const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
@@ -130,15 +132,14 @@ async function answerOf(method, path, body, { signal } = {}) {
     answer.problems ?? []);
 }
 
-/// JSON in which an integer that no number of JavaScript holds, such as a client's seed of 64 bits, is written again as it
-/// came. An older browser rounds it.
+/// Parses JSON and keeps integers that a JavaScript number cannot hold, such as a seed of 64 bits. Older browsers round them.
 function parsed(text) {
   if (!/\d{16}/.test(text) || !JSON.rawJSON) return JSON.parse(text);
   return JSON.parse(text, (name, value, { source }) =>
     Number.isInteger(value) && !Number.isSafeInteger(value) ? JSON.rawJSON(source) : value);
 }
 
-/// A path with a query of those values that are set.
+/// Adds the values that are set to a path, as its query.
 export function withQuery(path, values) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
@@ -150,18 +151,18 @@ export function withQuery(path, values) {
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/// JSON in ASCII, so that what is shown, copied and pasted is the same.
+/// JSON in ASCII, which is the same when shown, copied and pasted.
 const ascii = (value) => JSON.stringify(value).replace(/[^ -~]/g,
   (unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0'));
 
-/// The shell command of a request. The token stands in it as the variable from which the program takes one.
+/// The shell command of a request. It names the token by the variable that the program reads.
 export function curl(method, path, body) {
   const parts = [method === 'GET' ? 'curl' : `curl -X ${method}`, quoted(`${location.origin}/control/v1${path}`),
     '-H "Authorization: Bearer $MOCK_GATEWAY_CONTROL_TOKEN"'];
   if (body === undefined) return parts.join(' \\\n  ');
   parts.push("-H 'Content-Type: application/json'");
   const isText = typeof body === 'string';
-  // A text with characters that a shell line does not carry safely is read from a file.
+  // The command reads a file if a shell line cannot carry the text safely.
   if (isText && (body.length > 8000 || /[^ -~\n\t]/.test(body))) parts.push('--data-binary @script.jsonc');
   else parts.push(`--data-binary ${quoted(isText ? body : ascii(body))}`);
   return parts.join(' \\\n  ');

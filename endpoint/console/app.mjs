@@ -1,11 +1,10 @@
-// The views, their titles and addresses; asking for the token; the head of the page.
+// The views with their titles and addresses; the form for the token; the header of the page.
 
-import { call, connection, decoded, dropToken, exchangeCode, hasGoodToken, hasToken, isToken, keepToken,
+import { connection, decoded, dropToken, exchangeCode, get, hasGoodToken, hasToken, isToken, keepToken,
   takeSecretFromAddress, takeTokenFromOtherTab } from './api.mjs';
 import { add, button, el, field, form, refill } from './dom.mjs';
 import { copy } from './dialogs.mjs';
 import { live } from './live.mjs';
-import { showCompared } from './compare.mjs';
 import { showControl } from './failures.mjs';
 import { showExchange } from './exchange.mjs';
 import { askReview, findings, forgetReview, reviewed } from './findings.mjs';
@@ -16,7 +15,7 @@ import { showScript } from './script.mjs';
 import { listenForShortcuts } from './shortcuts.mjs';
 import { showStubs } from './stubs.mjs';
 
-/// `numbered`: its exchanges have numbers that mean others when the gateway was started anew.
+/// `numbered`: shows exchanges by number. The numbers mean other exchanges after a restart of the gateway.
 const views = {
   journal: { title: 'Journal', show: showJournal, numbered: true },
   review: { title: 'Review', show: showReview },
@@ -25,29 +24,28 @@ const views = {
   script: { title: 'Script', show: showScript },
   control: { title: 'Failures and clock', show: showControl },
   exchange: { title: 'Exchange', show: showExchange, under: 'journal', numbered: true },
-  compare: { title: 'Compare', show: showCompared, under: 'journal', numbered: true },
 };
 
 const main = document.getElementById('main');
 const nav = document.getElementById('views');
 const state = document.getElementById('state');
 const said = document.getElementById('said');
-/// Wide enough for the list of exchanges and one of them beside it.
+/// Wide enough for the list of exchanges and one exchange beside it.
 const wide = matchMedia('(min-width: 75rem)');
 let shown = new AbortController();
-/// The list that stays while exchanges are opened beside it.
+/// The list and the exchange beside it; the list stays while the reader opens other exchanges.
 let pair;
 let head = new AbortController();
 let instance;
 
-/// "#/exchange/7?x=y" is the view exchange with the parts ["7"] and the query x=y.
+/// Parses the address: "#/exchange/7?x=y" is the view "exchange" with the parts ["7"] and the query "x=y".
 function address() {
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
   const [name, ...parts] = path.split('/').map(decoded);
   return { name: Object.hasOwn(views, name) ? name : 'journal', parts, query: new URLSearchParams(query) };
 }
 
-/// `moved` says whether the reader went to another view, so that the focus follows.
+/// Shows the view of the address. `moved`: the reader went to another view, so the focus moves too.
 function open(moved) {
   if (!hasToken()) {
     endShown();
@@ -61,10 +59,10 @@ function open(moved) {
     else link.removeAttribute('aria-current');
   }
   showNews();
-  const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(name === 'compare' ? ' and ' : ' ')}` : view.title;
+  const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(' ')}` : view.title;
   document.title = `${title} – mock-gateway`;
   const heading = el('h1', { tabindex: -1 }, title);
-  // What is said of one view goes with it.
+  // A message is about one view.
   if (moved) said.replaceChildren();
   if (wide.matches && (name === 'journal' || name === 'exchange')) return openPair(heading, name, { parts, query }, moved);
   endShown();
@@ -82,7 +80,7 @@ function endShown() {
   pair = undefined;
 }
 
-/// Shows the journal, and beside it the exchange of the address. The list stays as it is while only that changes.
+/// Shows the journal, and the exchange of the address beside it. Keeps the list while only the exchange changes.
 function openPair(heading, name, { parts, query }, moved) {
   const filters = query.toString();
   if (pair?.filters !== filters) {
@@ -92,7 +90,11 @@ function openPair(heading, name, { parts, query }, moved) {
     main.replaceChildren(el('div', { class: 'pair' }, list, pane));
     pair = { filters, list, pane, exchange: new AbortController(), title: el('h1', { tabindex: -1 }, views.journal.title) };
     list.append(pair.title);
-    pair.select = showJournal(list, { query, signal: shown.signal });
+    const refiltered = () => {
+      pair.filters = address().query.toString();
+      open(false);
+    };
+    pair.select = showJournal(list, { query, signal: shown.signal, refiltered });
     scrollTo(0, 0);
   }
   pair.exchange.abort();
@@ -105,7 +107,7 @@ function openPair(heading, name, { parts, query }, moved) {
   pair.select(isOpen ? Number(parts[0]) : undefined);
   pair.pane.className = isOpen ? 'pane' : '';
   pair.pane.replaceChildren();
-  // The focus stays in the list where a key went to the next row.
+  // The focus stays in the list if a key moved it to the next row.
   const stays = pair.list.contains(document.activeElement) && document.activeElement.closest('[aria-current]');
   if (isOpen) {
     const back = el('a', { class: 'close-pane', href: filters ? `#/journal?${filters}` : '#/journal' }, 'Close');
@@ -116,9 +118,9 @@ function openPair(heading, name, { parts, query }, moved) {
   if (moved && !stays) (isOpen ? heading : pair.title).focus();
 }
 
-/// What the tabs count: what has come since a view was shown last.
+/// The numbers of a tab: the news since its view was last shown.
 const before = {};
-let now = {};  // empty until the gateway has said it
+let now = {};  // empty until the gateway has answered
 
 function showNews() {
   const here = address().name;
@@ -126,12 +128,11 @@ function showNews() {
   for (const link of nav.querySelectorAll('a')) {
     const name = link.dataset.view;
     if (now[name] === undefined) continue;
-    // What is shown is no news. Fewer than before: they were forgotten. What waits for an answer is news until it is answered.
+    // The current view shows its news. Fewer than before: the journal was cleared.
     if (name === current || before[name] === undefined || now[name] < before[name]) before[name] = now[name];
-    const number = name === 'control' ? now.control : now[name] - before[name];
-    const news = number > 0 && (name !== current || name === 'control');
-    refill(link, views[name].title, news && [' ', el('span', { class: name === 'journal' ? 'badge' : 'badge warn' },
-      number > 999 ? '999+' : String(number), el('span', { class: 'for-readers' }, name === 'control' ? ' waiting' : ' new'))]);
+    const number = now[name] - before[name];
+    refill(link, views[name].title, number > 0 && [' ', el('span', { class: name === 'journal' ? 'badge' : 'badge warn' },
+      number > 999 ? '999+' : String(number), el('span', { class: 'for-readers' }, ' new'))]);
   }
 }
 
@@ -143,8 +144,8 @@ function askForToken(reason) {
   const input = el('input', { type: 'password', autocomplete: 'off', required: true, spellcheck: 'false' });
   main.replaceChildren(el('h1', { tabindex: -1 }, 'Control token'));
   add(main, reason && el('p', { class: 'problem', role: 'alert' }, reason),
-    el('p', {}, 'When the gateway starts on a terminal, it prints an address that opens the console once, within a minute,',
-      ' without the token. The token itself is in the file of --info-file, and MOCK_GATEWAY_CONTROL_TOKEN may choose it.'),
+    el('p', {}, 'On a terminal, the gateway prints an address that opens the console once, within a minute. Otherwise, take the token',
+      ' from the file of --info-file, or set it with MOCK_GATEWAY_CONTROL_TOKEN.'),
     form(() => {
       const token = input.value.trim();
       if (!isToken(token)) throw new Error('A token is one word of visible ASCII characters.');
@@ -156,7 +157,7 @@ function askForToken(reason) {
 }
 
 function showState(root) {
-  // Other views go on by themselves, so that what is being typed stays.
+  // Other views keep running, so that they keep what the reader types.
   const isAnother = instance !== undefined && instance !== root.instance;
   if (isAnother) {
     forgetReview();
@@ -165,7 +166,7 @@ function showState(root) {
   }
   instance = root.instance;
   if (root.counts.requests !== now.journal || root.counts.open > 0) askReview(head.signal);
-  now = { ...now, journal: root.counts.requests, control: root.counts.asked };
+  now = { ...now, journal: root.counts.requests };
   showNews();
   document.getElementById('version').textContent = root.version;
   const broken = root.script.problems.length > 0;
@@ -176,24 +177,25 @@ function showState(root) {
       'data-focus': 'base-url' }),
     root.clock !== 'real' && el('span', { class: 'badge warn' }, `${root.clock} clock`),
     root.counts.open > 0 && el('span', { class: 'badge' }, `${root.counts.open} under way`),
+    root.counts.asked > 0 && el('span', { class: 'badge warn' }, `${root.counts.asked} waiting for a reply`),
     broken && el('a', { class: 'badge bad', href: '#/script', 'data-focus': 'broken' }, 'the script has a mistake'));
 }
 
-/// Begins with what the address and other tabs have. A code is exchanged only where no tab has a good token, so that a link
-/// replaces none, and an address that is opened twice opens two tabs.
+/// Enters with the code of the address, or with the token of this tab or another one. The code is used only if no tab has a
+/// good token: a link replaces no token, and the same address can be opened in two tabs.
 async function enter(moved) {
   const secret = takeSecretFromAddress();
   const good = secret && await hasGoodToken();
   if (secret && !good) dropToken();
   await takeTokenFromOtherTab();
-  let reason = secret?.name === 'token' ? 'A token is not taken from an address, which a browser keeps. Paste it here.' : '';
+  let reason = secret?.name === 'token' ? 'The console takes no token from an address, because browsers keep addresses. Paste the token here.' : '';
   if (secret?.name === 'code' && !hasToken()) reason = await exchangeCode(secret.value);
   if (hasToken()) return start(moved);
   endShown();
   askForToken(reason);
 }
 
-/// Begins with the token that is there.
+/// Enters with the token of this tab.
 function start(moved) {
   endShown();
   if (!hasToken()) return askForToken();
@@ -205,17 +207,17 @@ function start(moved) {
 function followState() {
   head.abort();
   head = new AbortController();
-  live((signal) => call('GET', '', undefined, { signal }), showState, { every: 3000, signal: head.signal })();
+  live((signal) => get('', signal), showState, { every: 3000, signal: head.signal })();
 }
 
 connection.addEventListener('refused', () => {
   if (!hasToken()) return;
   dropToken();
   endShown();
-  askForToken('The gateway does not take this token. It may have been started anew since.');
+  askForToken('The gateway refused this token. It may have restarted with a new one.');
 });
 connection.addEventListener('lost', () => {
-  state.replaceChildren(el('span', { class: 'badge bad' }, 'The gateway does not answer; trying again'));
+  state.replaceChildren(el('span', { class: 'badge bad' }, 'The gateway does not answer. Retrying …'));
   state.dataset.lost = 'yes';
 });
 connection.addEventListener('found', () => {
@@ -235,7 +237,7 @@ wide.addEventListener('change', () => {
 
 add(nav, el('ul', {}, Object.entries(views).filter(([, view]) => !view.under).map(([name, view]) =>
   el('li', {}, el('a', { href: `#/${name}`, 'data-view': name }, view.title)))));
-// The address of the skip link would be taken for a view.
+// The skip link's own address would open a view.
 document.getElementById('skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();

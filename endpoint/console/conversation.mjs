@@ -3,7 +3,7 @@
 import { el, text } from './dom.mjs';
 import { count, cut, jsonText, milliseconds } from './text.mjs';
 
-/// The messages that were sent and what was answered; null for what is no chat.
+/// The messages of a chat request and its answer; null for other requests.
 export function conversation(exchange) {
   const sent = exchange.request.body?.json;
   const messages = Array.isArray(sent?.messages) ? sent.messages : null;
@@ -12,9 +12,19 @@ export function conversation(exchange) {
   return el('div', { class: 'conversation' },
     el('ol', {}, messages.map((message) => turn(message?.role, parts(message))),
       said.choices.map((choice) => turn('assistant', parts(choice.message), choice.note, 'answer')),
-      said.error && turn('error', [text(said.error)], `status ${exchange.status}`, 'answer bad')),
+      said.error && turn('error', [text(said.error)], `status ${exchange.status}`, 'answer bad'),
+      exchange.faults.map((fault) => turn('fault', el('p', {}, fault), 'scripted', 'answer bad')),
+      exchange.chaos.map((strike) => turn('chaos', el('p', {}, strike), '', 'answer bad'))),
     said.usage && el('p', { class: 'muted' }, `Usage: ${cut(JSON.stringify(said.usage), 1000)}`),
     offered(sent));
+}
+
+/// The last text of the user in a chat request; empty if it has no such text.
+export function lastUserText(body) {
+  const messages = Array.isArray(body?.messages) ? body.messages : [];
+  const content = messages.filter((message) => message?.role === 'user').pop()?.content;
+  if (Array.isArray(content)) return content.map((part) => typeof part?.text === 'string' ? part.text : '').join('');
+  return typeof content === 'string' ? content : '';
 }
 
 function turn(role, content, note, look = '') {
@@ -22,7 +32,7 @@ function turn(role, content, note, look = '') {
     el('p', { class: 'role' }, cut(String(role ?? 'no role'), 60), note && el('span', { class: 'muted' }, ` ${note}`)), content);
 }
 
-/// What a message holds, in the order in which a reader wants it.
+/// The parts of a message, in reading order.
 function parts(message) {
   if (message === null || typeof message !== 'object') return [value(message)];
   const { content, reasoning_content: thought, refusal, tool_calls: calls, tool_call_id: of } = message;
@@ -43,7 +53,7 @@ function part(one) {
   return el('div', { class: 'part' }, el('span', { class: 'badge' }, cut(String(one?.type ?? 'part'), 60)), value(one));
 }
 
-/// The page loads nothing from elsewhere, so that an image is named and not shown.
+/// The name of an image. The page loads nothing from other hosts, so it shows no image.
 function imageOf(image) {
   const address = typeof image === 'string' ? image : image?.url;
   if (typeof address !== 'string') return value(image);
@@ -60,7 +70,7 @@ function toolCall(call) {
     laidOut(made.arguments ?? made.input ?? ''));
 }
 
-/// Arguments are JSON in a text, unless the model broke off.
+/// Arguments: a text with JSON, unless the model stopped early.
 function laidOut(written) {
   if (typeof written !== 'string') return value(written);
   try {
@@ -74,8 +84,8 @@ function value(any) {
   return any === undefined || any === null ? null : text(jsonText(any));
 }
 
-/// What the answer says: its choices, joined where they were streamed, and its usage; or the text of its error.
-export function answered(answer) {
+/// The choices of an answer, joined if it was streamed, and its usage; or the text of its error.
+function answered(answer) {
   const nothing = { choices: [], usage: null, error: null };
   if (!answer?.body) return nothing;
   const { json, text: written } = answer.body;
@@ -99,12 +109,12 @@ function joined(body) {
     try {
       chunk = JSON.parse(data);
     } catch {
-      continue; // the raw answer below shows it
+      continue; // the section Answer shows it
     }
     usage = chunk?.usage ?? usage;
     if (chunk?.error) error = cut(String(chunk.error.message ?? jsonText(chunk.error)), 4000);
     for (const { index = 0, delta, finish_reason: reason } of Array.isArray(chunk?.choices) ? chunk.choices : []) {
-      const choice = choices.get(index) ?? choices.set(index, { message: { tool_calls: [] }, note: 'no finish_reason came' }).get(index);
+      const choice = choices.get(index) ?? choices.set(index, { message: { tool_calls: [] }, note: 'no finish_reason' }).get(index);
       if (reason) choice.note = ended(reason);
       for (const name of ['content', 'reasoning_content', 'refusal'])
         if (typeof delta?.[name] === 'string') choice.message[name] = (choice.message[name] ?? '') + delta[name];
@@ -125,28 +135,28 @@ function joinCall(calls, piece) {
   }
 }
 
-/// Which tools the model was offered: their names, and all of them behind a click.
+/// The tools of the request: their names, and the definitions behind a click.
 function offered({ tools }) {
   if (!Array.isArray(tools) || tools.length === 0) return null;
   const names = tools.map((tool) => cut(String(tool?.function?.name ?? tool?.custom?.name ?? tool?.type ?? '?'), 60));
   return el('details', {}, el('summary', { 'data-focus': 'tools' }, `Offered ${count(tools.length, 'tool')}: ${cut(names.join(', '), 300)}`), value(tools));
 }
 
-/// The answer as it left: head, body, and the events of a stream with their times.
+/// The answer as sent: head, body, and the events of a stream with their times.
 export function rawAnswer(answer, body) {
-  if (!answer) return el('p', {}, 'Nothing of it was kept.');
+  if (!answer) return el('p', {}, 'The journal kept nothing of it.');
   const most = 500;
   return [
-    answer.interim.length > 0 && el('p', {}, `Before it: ${answer.interim.map((one) => one.status).join(', ')}`),
-    answer.status === null && el('p', {}, 'No head was sent.'),
+    answer.interim.length > 0 && el('p', {}, `Interim responses: ${answer.interim.map((one) => one.status).join(', ')}`),
+    answer.status === null && el('p', {}, 'The gateway sent no status line.'),
     answer.headers.length > 0 && text(answer.headers.map(([name, field]) => `${name}: ${field}`).join('\n')),
     answer.streamed && answer.parts.length > 0 && el('ol', { class: 'events' }, answer.parts.slice(0, most).map((one) => el('li', {},
       el('span', { class: 'muted' }, milliseconds(one.at_ms), ' '),
       text(one.text === undefined ? `base64 ${one.base64}` : one.text.trimEnd(), { most: 300, tag: 'span', name: 'value', compact: true })))),
     answer.streamed && answer.parts.length > most && el('p', {}, `and ${count(answer.parts.length - most, 'more event')}`),
     !answer.streamed && answer.body && body(answer.body, 'the answer'),
-    answer.left_out > 0 && el('p', {}, `${count(answer.left_out, 'byte')} more are left out here.`),
-    answer.garbage && el('p', {}, 'Behind the body stood bytes that belong to no answer.'),
-    answer.is_cut && el('p', {}, 'The rest was longer than max_body, and was not kept.'),
+    answer.left_out > 0 && el('p', {}, `${count(answer.left_out, 'more byte')} not shown.`),
+    answer.garbage && el('p', {}, 'Bytes followed the body that belong to no answer.'),
+    answer.is_cut && el('p', {}, 'The journal keeps no more than max_body of it.'),
   ];
 }

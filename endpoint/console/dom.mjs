@@ -1,4 +1,4 @@
-// Elements, forms, tables; where long texts are cut; messages; what keeps the focus.
+// Elements, texts, forms, tables, messages to the reader; refilling without losing the focus.
 
 import { count, cut, place, runs, visible } from './text.mjs';
 
@@ -6,7 +6,7 @@ import { count, cut, place, runs, visible } from './text.mjs';
 export function shown(text) {
   const fragment = document.createDocumentFragment();
   const parts = runs(String(text));
-  // So many spans would freeze the page; escapes then stand in the text unmarked.
+  // More spans would freeze the page. The escapes are then unmarked.
   if (parts.length > 2000) return document.createTextNode(parts.join(''));
   parts.forEach((part, index) => {
     if (index % 2 === 1) fragment.append(plain('span', 'escape', part));
@@ -49,13 +49,13 @@ export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), properties, children);
 }
 
-/// JSON or an address, which may go on in the next line behind a comma, a bracket or a slash.
+/// JSON or an address, which may break after a comma, a bracket, a colon or a slash.
 function breakable(line) {
   return line.split(/(?<=[,{[:/])/).flatMap((piece) => [piece, el('wbr')]);
 }
 
-/// A text of any length: its beginning, and a button that shows the rest. What a text is cut to depends on its place.
-/// `compact`: it has long runs without a space, as JSON and addresses do.
+/// The first `most` characters of a text, and a button that shows the rest. `compact`: the text has long runs without a space,
+/// as JSON and addresses do.
 export function text(value, { most = 2000, tag = 'pre', name = 'text', focus, compact = false } = {}) {
   const whole = String(value);
   const box = el('div', { class: 'cut' });
@@ -78,7 +78,12 @@ export function text(value, { most = 2000, tag = 'pre', name = 'text', focus, co
   return box;
 }
 
-/// The browser lays out only those pieces of a long text that are in view.
+/// A message in prose; one with several lines is laid out, and keeps its columns.
+export function message(value, focus) {
+  return value.includes('\n') ? text(value, { focus }) : text(value, { tag: 'p', name: 'value' });
+}
+
+/// Splits a long text, so that the browser lays out only the pieces in view.
 function pieces(whole) {
   const all = [];
   for (let at = 0; at < whole.length; ) {
@@ -89,15 +94,16 @@ function pieces(whole) {
   return all;
 }
 
-/// Lets the browser save a text as a file, as a link to one would.
+/// Saves a text as a file, and says so.
 export function save(name, content) {
   const address = URL.createObjectURL(new Blob([content], { type: 'application/json' }));
   const link = el('a', { href: address, download: name });
   document.body.append(link);
   link.click();
   link.remove();
-  // The browser has taken what it saves by the time it runs the next task.
+  // The browser has read the text by the time it runs the next task.
   setTimeout(() => URL.revokeObjectURL(address), 0);
+  say(`Saved: ${name}.`);
 }
 
 /// A button. While its action runs it cannot be pressed again, and keeps the focus.
@@ -120,7 +126,7 @@ export function button(label, action, properties = {}) {
   return made;
 }
 
-/// A form that calls `action` when it is submitted, by button or by Enter, and shows there what went wrong.
+/// A form that calls `action` when it is submitted, by button or Enter, and shows its errors.
 export function form(action, ...children) {
   const problem = el('div', { role: 'alert' });
   let busy = false;
@@ -150,15 +156,29 @@ export function field(label, input, hint) {
   return el('div', { class: 'field' }, el('label', { for: input.id }, label), input, hint && el('small', { id: `${input.id}-hint` }, hint));
 }
 
-export function select(options, properties = {}) {
-  return el('select', properties, options.map(([value, label]) => {
-    const option = el('option', {}, label);
-    option.value = value;
-    return option;
-  }));
+/// A text area for JSON.
+export function editor(rows, { value = '', placeholder }) {
+  const made = el('textarea', { rows, spellcheck: 'false', class: 'code', placeholder });
+  made.value = value;
+  return made;
 }
 
-/// Says something to the reader, and to a screen reader. A dialog hides the rest of the page, so it is said there.
+/// A selection. An option is its value, or a pair of value and label.
+export const select = (options, value) => withOptions(el('select'), options, value);
+
+/// Replaces the options and keeps the selected one, even if the new options lack it.
+export function withOptions(made, options, value = made.value) {
+  made.replaceChildren(...options.map((option) => {
+    const [own, label = own] = [option].flat();
+    return new Option(visible(label), own);
+  }));
+  if (!value) return made;
+  if (![...made.options].some((option) => option.value === value)) made.append(new Option(visible(value), value));
+  made.value = value;
+  return made;
+}
+
+/// Shows a message, also to screen readers. An open dialog shows it, because it hides the rest of the page.
 export function say(...what) {
   const said = [...document.querySelectorAll('dialog[open] > .said')].pop() ?? document.getElementById('said');
   said.replaceChildren();
@@ -170,17 +190,17 @@ export function report(error) {
   if (error.name !== 'AbortError') say(explained(error));
 }
 
-export function explained(error) {
+function explained(error) {
   const list = error.problems && error.problems.length > 0 ? problems(error.problems) : null;
   return el('div', { class: 'problem' }, el('strong', {}, 'That did not work. '), list ? null : error.message, list);
 }
 
-/// The class of a badge by what a severity weighs; a note has none.
+/// The class of a badge for a severity.
 export function badgeOf(severity) {
   return { error: 'bad', warning: 'warn' }[severity] ?? '';
 }
 
-/// Problems of a script: place, message, and the source line with a caret under the place.
+/// Problems of a script: place, message, and the source line with a caret.
 export function problems(list) {
   return el('ul', { class: 'problems' }, list.map((problem) => {
     const where = placed(problem, problem.line && problem.column ? `:${problem.column}` : '');
@@ -201,15 +221,15 @@ function source({ source: line, column, source_column: first }) {
   if (!line) return null;
   const characters = Array.from(line);
   const place = Math.max(column - first, 0);
-  // A long line, as of a file without line ends, is shown around the place.
+  // Of a long line only the part around the place is shown.
   const before = characters.slice(Math.max(0, place - 59), place).join('');
   const after = characters.slice(place, place + 61).join('');
-  // The invisible copy of the text puts the caret under its place whatever the widths of the characters are.
+  // An invisible copy of the text puts the caret in its place, for characters of any width.
   return el('pre', { class: 'source', tabindex: 0 }, el('span', {}, before, after), '\n',
     el('span', { class: 'caret', 'aria-hidden': 'true' }, el('span', { class: 'unseen' }, before), '^'));
 }
 
-/// The buttons of a row: one stop of the Tab key, within which the arrow keys go on (the toolbar of ARIA's practices).
+/// The buttons of a row: one stop of the Tab key; the arrow keys move within it (ARIA's toolbar pattern).
 export function toolbar(label, ...buttons) {
   const made = add(el('div', { class: 'row', role: 'toolbar', 'aria-label': label, focusin: stopHere, keydown: move }), buttons);
   const stops = () => [...made.querySelectorAll('button, a[href]')];
@@ -227,20 +247,8 @@ export function toolbar(label, ...buttons) {
   return made;
 }
 
-/// JSON with its keys, texts, numbers and words told apart by colour.
-export function highlighted(json) {
-  const body = el('pre', { class: 'text', tabindex: 0 });
-  let end = 0;
-  for (const match of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g)) {
-    const look = match[1] === undefined ? 'literal' : match[2] ? 'key' : 'string';
-    add(body, json.slice(end, match.index), el('span', { class: `code-${look}` }, match[1] ?? match[0]), match[2]);
-    end = match.index + match[0].length;
-  }
-  return add(body, json.slice(end));
-}
-
-/// Puts new content into a container. The focus goes to the element whose data-focus is that of the one that had it,
-/// and details whose summary has the same data-focus stay open.
+/// Replaces the content of a container. The element with the same data-focus keeps the focus, and details whose summary has
+/// the same data-focus stay open.
 export function refill(container, ...children) {
   const focused = container.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
   const open = [...container.querySelectorAll('details[open] > summary')].map((summary) => summary.dataset.focus);
@@ -255,20 +263,24 @@ export function refill(container, ...children) {
   else document.querySelector('#main h1')?.focus();
 }
 
-/// Pairs of name and value; those without a value are left out.
+/// A list of names and values, without the pairs that have no value.
 export function facts(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
   return el('dl', {}, shown.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
 }
 
+/// Columns of numbers are aligned to the right.
+const NUMBERS = ['#', 'Order', 'Calls', 'Requests', 'Took'];
+const alignment = (heading) => NUMBERS.includes(heading) && 'number';
+
 /// A table that becomes a list of cards on a narrow screen. `rows` are lists of cells, each a node or a text.
 export function table(caption, headings, rows, properties = {}) {
   return el('table', { class: 'cards', ...properties },
     el('caption', {}, caption),
-    el('thead', {}, el('tr', {}, headings.map((heading) => el('th', { scope: 'col' }, heading)))),
+    el('thead', {}, el('tr', {}, headings.map((heading) => el('th', { scope: 'col', class: alignment(heading) }, heading)))),
     el('tbody', {}, rows.map((cells) => row(headings, cells))));
 }
 
 export function row(headings, cells, properties = {}) {
-  return el('tr', properties, cells.map((cell, index) => el('td', { 'data-label': headings[index] }, el('div', {}, cell))));
+  return el('tr', properties, cells.map((cell, index) => el('td', { 'data-label': headings[index], class: alignment(headings[index]) }, el('div', {}, cell))));
 }

@@ -1,10 +1,11 @@
-// "Failures and clock": failures, chaos, connections, port, reset, and the choices of their lists.
+// Failures, chaos, connection faults, the port, resetting the gateway.
 
-import { call } from './api.mjs';
-import { showAsked, showClock, showGates } from './clock.mjs';
+import { call, get } from './api.mjs';
+import { showClock } from './clock.mjs';
 import { confirmed, curlButton } from './dialogs.mjs';
-import { add, button, el, field, form, refill, say, select } from './dom.mjs';
-import { live } from './live.mjs';
+import { add, button, editor, el, field, form, refill, say, select } from './dom.mjs';
+import { keySelect } from './keys.mjs';
+import { answered, live } from './live.mjs';
 import { cut } from './text.mjs';
 
 const failures = ['rate_limited', 'overloaded', 'server_error', 'service_unavailable', 'bad_gateway', 'gateway_timeout',
@@ -14,23 +15,22 @@ const faults = ['reset_on_accept', 'close_on_accept', 'garbage_on_accept', 'clos
 const chaosExample = '{"failure": "overloaded", "nth": 3}';
 
 export function showControl(main, { signal }) {
-  const sections = [failureSection, chaosSection, connectionSection, showClock, showGates, showAsked, listeningSection];
+  const sections = [failureSection, chaosSection, connectionSection, showClock, listeningSection];
   const parts = el('div', { class: 'parts' });
   add(main, parts);
   const refreshes = sections.map((show) => show(parts, signal));
-  add(parts, resetSection(() => Promise.all(refreshes.map((refresh) => refresh()))));
-  return Promise.all(refreshes.map((refresh) => refresh()));
+  const refreshAll = () => Promise.all(refreshes.map((refresh) => refresh()));
+  add(parts, resetSection(refreshAll));
+  return refreshAll();
 }
 
-/// A section with a list of what is mounted under a path, and a button that takes all of it away.
-function mounted(parts, signal, { title, path, about, line, controls }) {
+/// A section with the list of a path, a button that clears it, and a form that adds to it. `body` returns the request's body.
+function mounted(parts, signal, { title, path, about, line, label, said, fields, body }) {
   const list = el('div');
-  const section = el('section', {}, el('h2', {}, title), el('p', {}, about), list);
-  parts.append(section);
   const name = path.slice(1);
-  const refresh = live((ended) => call('GET', path, undefined, { signal: ended }), (answer) => {
+  const refresh = live((ended) => get(path, ended), (answer) => {
     const all = answer[name];
-    refill(list, all.length === 0 ? el('p', { class: 'note' }, 'There is none.') : [
+    refill(list, all.length > 0 && [
       el('ul', {}, all.map((one) => el('li', {}, line(one)))),
       el('div', { class: 'row' }, button('Clear all', clear, { class: 'small danger', 'aria-label': `Clear all: ${title}`, 'data-focus': `clear:${name}` }),
         curlButton(title, () => [['Clear all', 'DELETE', path]], `curl:${name}`))]);
@@ -40,103 +40,86 @@ function mounted(parts, signal, { title, path, about, line, controls }) {
     await refresh();
     say(`${title}: cleared.`);
   }
-  add(section, controls(refresh));
+  parts.append(el('section', {}, el('h2', {}, title), el('p', {}, about), list, form(async () => {
+    await call('POST', path, body());
+    await refresh();
+    say(said);
+  }, fields, el('div', { class: 'row' }, el('button', {}, label), curlButton(title.toLowerCase(), () => [[label, 'POST', path, body()]])))));
   return refresh;
 }
 
 const left = (one) => one.left === null || one.left === undefined ? ', always' : `, ${one.left} left`;
 
-/// Inputs for how often: a number, or always.
+/// An input for a number of times, and a function that reads it; empty means always.
 function howOften() {
-  const times = el('input', { type: 'number', min: 1, size: 5 });
-  const always = el('input', { type: 'checkbox' });
+  const times = el('input', { type: 'number', min: 1, placeholder: 'always' });
   times.value = '1';
-  always.addEventListener('change', () => { times.disabled = always.checked; });
-  return { fields: [field('Times', times), el('label', { class: 'check' }, always, 'always')],
-    read: () => always.checked ? { always: true } : { times: Number(times.value) } };
+  return [field('Times', times), () => times.value ? { times: Number(times.value) } : { always: true }];
 }
 
 function failureSection(parts, signal) {
-  return mounted(parts, signal, { title: 'Forced failures', path: '/failures',
-    about: 'The next requests get them, whatever the stubs say.',
+  const failure = select([...failures, ['status', 'another status …']]);
+  const status = el('input', { type: 'number', min: 200, max: 599 });
+  const statusField = el('div', { hidden: true }, field('Status', status));
+  status.value = '503';
+  failure.addEventListener('change', () => { statusField.hidden = failure.value !== 'status'; });
+  const after = el('input', { placeholder: '1s for a 429', autocomplete: 'off' });
+  const [times, often] = howOften();
+  const scope = { operation: select([['', 'any'], 'chat_completions', 'list_models']), key: keySelect('', signal),
+    model: el('input', { placeholder: 'any', autocomplete: 'off' }) };
+  answered('/operations', signal).then(({ operations }) =>
+    scope.operation.append(...select(operations.map(({ method, path }) => `${method} ${path}`)).children)).catch(() => {});
+  const body = () => {
+    const wanted = { failure: failure.value === 'status' ? Number(status.value) : failure.value, ...often() };
+    if (after.value.trim()) wanted.retry_after = after.value.trim();
+    const only = Object.entries(scope).map(([name, input]) => [name, input.value.trim()]).filter(([, value]) => value);
+    if (only.length > 0) wanted.for = Object.fromEntries(only);
+    return wanted;
+  };
+  return mounted(parts, signal, { title: 'Forced failures', path: '/failures', label: 'Force it', said: 'The failure is forced.', body,
+    about: 'The next requests fail, whatever the stubs say.',
     line: (one) => [cut(one.text, 300), one.for && `, for ${cut(one.for, 200)}`, left(one)],
-    controls: (refresh) => {
-      const failure = select([...failures.map((name) => [name, name]), ['status', 'another status …']]);
-      const status = el('input', { type: 'number', min: 200, max: 599, disabled: true });
-      status.value = '503';
-      failure.addEventListener('change', () => { status.disabled = failure.value !== 'status'; });
-      const after = el('input', { size: 6, placeholder: '2s', autocomplete: 'off' });
-      const often = howOften();
-      const scope = { operation: el('input', { placeholder: 'list_models', autocomplete: 'off', spellcheck: 'false' }),
-        key: el('input', { placeholder: 'a name or id', autocomplete: 'off' }), model: el('input', { autocomplete: 'off' }) };
-      const body = () => {
-        const wanted = { failure: failure.value === 'status' ? Number(status.value) : failure.value, ...often.read() };
-        if (after.value.trim()) wanted.retry_after = after.value.trim();
-        const only = Object.entries(scope).map(([name, input]) => [name, input.value.trim()]).filter(([, value]) => value);
-        if (only.length > 0) wanted.for = Object.fromEntries(only);
-        return wanted;
-      };
-      return form(async () => {
-        await call('POST', '/failures', body());
-        await refresh();
-        say('The failure is forced.');
-      }, el('div', { class: 'row fields' }, field('Failure', failure), field('Status', status), often.fields, field('Retry-After', after, 'With a 429, 1s unless given.')),
-      el('div', { class: 'row fields' }, field('Only this operation', scope.operation), field('Only this key', scope.key), field('Only this model', scope.model)),
-      el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Force it'), curlButton('the failure', () => [['Force it', 'POST', '/failures', body()]])));
-    } });
+    fields: el('div', { class: 'fields' }, field('Failure', failure), statusField, times, field('Retry-After', after),
+      field('Operation', scope.operation), field('Key', scope.key), field('Model', scope.model)) });
 }
 
 function chaosSection(parts, signal) {
-  return mounted(parts, signal, { title: 'Chaos', path: '/chaos', about: 'Rules that strike some requests, the same ones for the same seed.',
+  const rule = editor(3, { placeholder: chaosExample });
+  return mounted(parts, signal, { title: 'Chaos', path: '/chaos', label: 'Add the rule', said: 'The rule is added.', body: () => rule.value,
+    about: 'Rules that make some requests fail: the same ones for the same seed.',
     line: (one) => cut(one.text, 500),
-    controls: (refresh) => {
-      const rule = el('textarea', { rows: 3, spellcheck: 'false', class: 'code' });
-      rule.value = chaosExample;
-      return form(async () => {
-        await call('POST', '/chaos', rule.value);
-        await refresh();
-        say('The rule is added.');
-      }, field('Rule', rule, 'As in a script: what strikes, and nth, first or probability.'),
-      el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Add the rule'), curlButton('the rule', () => [['Add the rule', 'POST', '/chaos', rule.value]])));
-    } });
+    fields: field('Rule', rule, 'As in a script: what happens, and nth, first or probability.') });
 }
 
 function connectionSection(parts, signal) {
-  return mounted(parts, signal, { title: 'Faults of connections', path: '/connections', about: 'They strike the next connections that come.',
+  const fault = select(faults);
+  const [times, often] = howOften();
+  return mounted(parts, signal, { title: 'Connection faults', path: '/connections', label: 'Add the fault', said: 'The fault waits for a connection.',
+    about: 'They apply to the next connections.',
     line: (one) => [cut(one.text, 300), left(one)],
-    controls: (refresh) => {
-      const fault = select(faults.map((name) => [name, name]));
-      const often = howOften();
-      const body = () => ({ fault: fault.value, ...often.read() });
-      return form(async () => {
-        await call('POST', '/connections', body());
-        await refresh();
-        say('The fault waits for a connection.');
-      }, el('div', { class: 'row fields' }, field('Fault', fault), often.fields),
-      el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Add the fault'), curlButton('the fault', () => [['Add the fault', 'POST', '/connections', body()]])));
-    } });
+    fields: el('div', { class: 'fields' }, field('Fault', fault), times), body: () => ({ fault: fault.value, ...often() }) });
 }
 
 function listeningSection(parts, signal) {
   const now = el('div');
-  parts.append(el('section', {}, el('h2', {}, 'Listening'), now));
-  const refresh = live((ended) => call('GET', '/listening', undefined, { signal: ended }), ({ listening }) => {
+  parts.append(el('section', {}, el('h2', {}, 'Port'), now));
+  const refresh = live((ended) => get('/listening', ended), ({ listening }) => {
     const label = listening ? 'Refuse connections' : 'Accept connections';
-    refill(now, el('p', {}, listening ? 'The gateway accepts connections.' : 'The gateway refuses connections, as if it did not run. This page has a port of its own.'),
+    refill(now, el('p', {}, listening ? 'The gateway accepts connections.' : 'The gateway refuses connections, as if it were not running. This page has its own port.'),
       el('div', { class: 'row' }, button(label, async () => {
         await call('PUT', '/listening', { listening: !listening });
         await refresh();
         say(listening ? 'Connections are refused.' : 'Connections are accepted.');
-      }, { 'data-focus': 'listening' }), curlButton('listening', () => [[label, 'PUT', '/listening', { listening: !listening }]], 'curl:listening')));
+      }, { 'data-focus': 'listening' }), curlButton('the port', () => [[label, 'PUT', '/listening', { listening: !listening }]], 'curl:listening')));
   }, { signal });
   return refresh;
 }
 
 function resetSection(refreshAll) {
   return el('section', {}, el('h2', {}, 'Reset'),
-    el('p', {}, 'Forgets stubs, states, failures, chaos, connection faults and the journal, then mounts the files of --script anew. Keys stay.'),
+    el('p', {}, 'Removes stubs, states, failures, chaos, connection faults and the journal, then mounts the script files again. Keys stay.'),
     el('div', { class: 'row' }, button('Reset', async () => {
-      if (!await confirmed('Reset the gateway?', 'What this page and the API mounted goes, and so does the journal.', 'Reset')) return;
+      if (!await confirmed('Reset the gateway?', 'This removes the journal and all that this page and the API mounted.', 'Reset')) return;
       const { reset, kept } = await call('POST', '/reset', {});
       await refreshAll();
       say(`Reset: ${reset.join(', ')}. Kept: ${kept.join(', ')}.`);

@@ -1,43 +1,63 @@
-// What the review says of each exchange, for rows and tabs.
+// Findings of the review: of each exchange, for rows and tabs; as lists.
 
-import { call } from './api.mjs';
+import { get } from './api.mjs';
+import { badgeOf, el, message } from './dom.mjs';
 
-/// Dispatches "changed" when the review says something else than before.
+/// Dispatches "changed" when the findings change.
 export const reviewed = new EventTarget();
 
 const weights = ['note', 'warning', 'error'];
 let byExchange = new Map();
 let last = '';
 let asking = false;
-let again;  // the signal of who asked meanwhile
+let again;  // the signal of a caller that came meanwhile
 
-/// The findings in an exchange: how many, and the heaviest severity; undefined for none.
+/// The number of errors and warnings of an exchange and their highest severity; undefined if it has none.
 export const findingsOf = (id) => byExchange.get(id);
 
-/// How many findings there are in all.
+/// The number of errors and warnings of all exchanges.
 export let findings = 0;
 
-/// Asks the gateway. When it is being asked already, which takes it a moment with a long journal, it is asked once more
-/// then: the answer under way may not know of what came last.
+export const isNote = ({ severity }) => severity === 'note';
+
+/// Errors, then warnings, each with what `more` returns for it. Undefined if the list is empty.
+export function findingList(all, more = () => null) {
+  const found = all.filter((finding) => !isNote(finding)).sort((one, other) => weights.indexOf(other.severity) - weights.indexOf(one.severity));
+  if (found.length === 0) return undefined;
+  return el('ul', { class: 'problems' }, found.map((finding, index) => el('li', {},
+    el('span', { class: `badge ${badgeOf(finding.severity)}` }, finding.severity), ' ', el('code', {}, finding.code),
+    message(finding.message, `finding${index}`), more(finding, `finding${index}`))));
+}
+
+/// A list of notes, each a pair of kind and content. Notes of one kind share an item.
+export function noteList(notes) {
+  const kinds = new Map();
+  for (const [kind, content] of notes) kinds.set(kind, [...(kinds.get(kind) ?? []), content]);
+  const items = (all) => all.map((content) => el('li', {}, content));
+  return el('ul', { class: 'notes' }, [...kinds].map(([kind, all]) => kind ? el('li', {}, `${kind}: `, all.length > 1 ? el('ul', {}, items(all)) : all) : items(all)));
+}
+
+/// Gets the review. A call during another one, which takes a moment with a long journal, repeats it once afterwards: the first
+/// answer may lack the newest requests.
 export async function askReview(signal) {
   again = asking ? signal : undefined;
   if (asking) return;
   asking = true;
   try {
-    const review = await call('GET', '/review', undefined, { signal });
+    const review = await get('/review', signal);
     const text = JSON.stringify(review.findings);
     if (text === last) return;
     last = text;
     take(review.findings);
   } catch {
-    // The head of the page says when the gateway does not answer.
+    // The header says if the gateway does not answer.
   } finally {
     asking = false;
     if (again && !again.aborted) askReview(again);
   }
 }
 
-/// Forgets what was said of another gateway.
+/// Forgets the findings of another gateway.
 export function forgetReview() {
   last = '';
   take([]);
@@ -45,13 +65,14 @@ export function forgetReview() {
 
 function take(list) {
   byExchange = new Map();
-  for (const { severity, exchanges } of list) {
+  const found = list.filter((finding) => !isNote(finding));
+  for (const { severity, exchanges } of found) {
     for (const id of exchanges) {
-      const known = byExchange.get(id) ?? { count: 0, severity: 'note' };
+      const known = byExchange.get(id) ?? { count: 0, severity };
       const heavier = weights.indexOf(severity) > weights.indexOf(known.severity);
       byExchange.set(id, { count: known.count + 1, severity: heavier ? severity : known.severity });
     }
   }
-  findings = list.length;
+  findings = found.length;
   reviewed.dispatchEvent(new Event('changed'));
 }

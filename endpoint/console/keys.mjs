@@ -1,16 +1,16 @@
 // API keys.
 
-import { call } from './api.mjs';
+import { call, get } from './api.mjs';
 import { confirmed, copy, curlButton, dialog } from './dialogs.mjs';
-import { add, button, el, field, form, refill, row, say, select, table, toolbar } from './dom.mjs';
-import { live } from './live.mjs';
-import { dayAndTime } from './text.mjs';
+import { add, button, el, field, form, refill, row, say, select, table, toolbar, withOptions } from './dom.mjs';
+import { answered, live } from './live.mjs';
+import { cut, dayAndTime } from './text.mjs';
 
 const headings = ['Description', 'State', 'Created', 'Last used', 'Requests', 'Rights', 'Limit', 'Actions'];
 
 export function showKeys(main, { signal }) {
   const keys = table('API keys', headings, []);
-  const refresh = live((ended) => call('GET', '/keys', undefined, { signal: ended }), (answer) => {
+  const refresh = live((ended) => get('/keys', ended), (answer) => {
     refill(keys.tBodies[0], answer.keys.map((key) => keyRow(key, refresh)));
   }, { signal });
   add(main,
@@ -29,7 +29,7 @@ function keyRow(key, refresh) {
   const act = (label, action, what, properties = {}) =>
     button(label, action, { class: 'small', 'aria-label': `${label} ${name}`, 'data-focus': `${what}:${key.id}`, ...properties });
   return row(headings, [
-    [el('strong', {}, key.name || '(no description)'), ' ', key.id, ' ', el('code', {}, key.hint),
+    [el('strong', {}, key.name || '(no description)'), ' ', key.id, ' ', el('code', { class: 'fixed' }, key.hint),
       key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
     el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
     moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, limits(key)),
@@ -40,7 +40,7 @@ function keyRow(key, refresh) {
         say(enabled ? `${name} is disabled: its requests get 403.` : `${name} is enabled.`);
       }, 'toggle'),
       act('Edit', () => edit(key, refresh), 'edit'),
-      key.is_default && act('Copy', async () => copy('the default key', (await call('GET', `${path(key)}/secret`)).secret), 'copy'),
+      key.is_default && act('Copy', async () => copy('the default key', (await get(`${path(key)}/secret`)).secret), 'copy'),
       el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`, 'aria-label': `Requests of ${name} in the journal`,
         'data-focus': `journal:${key.id}` }, 'Requests'),
       act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' }),
@@ -52,26 +52,33 @@ function keyRow(key, refresh) {
   ], { 'data-key': key.id });
 }
 
-function rights(key) {
+/// A selection of one key, or any key.
+export function keySelect(id, signal) {
+  const made = select([['', 'any']], id);
+  answered('/keys', signal).then(({ keys }) => withOptions(made, [['', 'any'], ...keys.map((key) => [key.id, cut(key.name || key.id, 60)])])).catch(() => {});
+  return made;
+}
+
+export function rights(key) {
   const models = key.models.length > 0 ? `models: ${key.models.join(', ')}` : 'all models';
   const operations = key.operations.length > 0 ? `operations: ${operationTexts(key).join(', ')}` : 'all operations';
   return [el('div', {}, models), el('div', {}, operations)];
 }
 
-function limits(key) {
+export function limits(key) {
   return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`].filter(Boolean).join(', ') || 'none';
 }
 
 const operationTexts = (key) => key.operations.map((operation) => `${operation.method} ${operation.path}`);
 
-/// What PATCH sends: null lifts a restriction.
+/// The body of a PATCH request; null removes a restriction.
 function changes(key) {
   return { name: key.name, models: key.models.length > 0 ? key.models : null,
     operations: key.operations.length > 0 ? operationTexts(key) : null, limit: key.limit, limit_tokens: key.limit_tokens };
 }
 
 async function remove(key, name, refresh) {
-  const agreed = await confirmed(`Delete ${name}?`, `Its requests will get 401. A deleted key does not come back.`, 'Delete');
+  const agreed = await confirmed(`Delete ${name}?`, 'Its requests will get 401. This cannot be undone.', 'Delete');
   if (!agreed) return;
   await call('DELETE', path(key));
   await refresh();
@@ -81,7 +88,7 @@ async function remove(key, name, refresh) {
 
 const words = (text, between) => text.split(between).map((word) => word.trim()).filter(Boolean);
 
-/// Inputs for what a key may do, and a function that reads them.
+/// Inputs for the rights and limits of a key, and a function that reads them.
 function rightsFields(key) {
   const name = el('input', { autocomplete: 'off', autofocus: true });
   const models = el('input', { autocomplete: 'off', spellcheck: 'false' });
@@ -103,16 +110,16 @@ function rightsFields(key) {
   };
   return { read, fields: [
     field('Description', name),
-    field('Models', models, 'Separated by commas. Empty: all.'),
-    field('Operations', operations, 'One a line, such as list_models or POST /v1/chat/completions. Empty: all.'),
-    field('Limit', limit, 'Requests in a window, such as 10/1m. Empty: none.'),
-    field('Tokens', tokens, 'Tokens in a window, such as 6000/1m. Empty: none.')] };
+    field('Models', models, 'Separated by commas. Empty: all models.'),
+    field('Operations', operations, 'One per line, such as list_models or POST /v1/chat/completions. Empty: all operations.'),
+    field('Limit', limit, 'Requests per window, such as 10/1m. Empty: no limit.'),
+    field('Token limit', tokens, 'Tokens per window, such as 6000/1m. Empty: no limit.')] };
 }
 
 async function edit(key, refresh) {
   await dialog(`Edit ${key.name || key.id}`, (close) => {
     const { read, fields } = rightsFields(key);
-    // What was left alone is not sent: a limit begins anew when it is set, and another may have changed the rest.
+    // Only changed fields are sent: setting a limit restarts its window, and someone else may have changed other fields.
     const before = read();
     const changed = () => Object.fromEntries(Object.entries(read()).filter(([name, value]) =>
       JSON.stringify(value) !== JSON.stringify(before[name])));
@@ -131,13 +138,13 @@ async function create(refresh) {
   await dialog('Create a key', (close) => {
     const { read, fields } = rightsFields(null);
     const secret = el('input', { autocomplete: 'off', spellcheck: 'false' });
-    const state = select([['enabled', 'enabled'], ['disabled', 'disabled']]);
+    const state = select(['enabled', 'disabled']);
     const wanted = () => Object.fromEntries(
       Object.entries({ ...read(), secret: secret.value.trim(), state: state.value }).filter(([, value]) => value));
     return form(async () => {
       made = await call('POST', '/keys', wanted());
       close();
-    }, fields, field('Secret', secret, 'Empty: one is made up.'), field('State', state),
+    }, fields, field('Secret', secret, 'Empty: the gateway generates one.'), field('State', state),
     el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Create'), button('Cancel', close),
       curlButton('the new key', () => [['Create the key', 'POST', '/keys', wanted()]])));
   });
@@ -150,10 +157,10 @@ async function create(refresh) {
     const leave = () => {
       if (copied || warned) return close();
       warned = true;
-      warning.textContent = 'The secret was not copied with the button, and is not shown again. Close once more to leave it.';
+      warning.textContent = 'You have not copied the secret, and it is not shown again. Press Close again to leave without it.';
     };
     return [
-      el('p', {}, `This is the secret of ${made.name || made.id}. It is shown this once: copy it now.`),
+      el('p', {}, `This is the secret of ${made.name || made.id}. It is shown only once: copy it now.`),
       el('p', {}, el('code', { class: 'secret', tabindex: 0, 'aria-label': 'Secret' }, made.secret)),
       el('div', { class: 'row' },
         button('Copy the secret', async () => { await copy('the secret', made.secret); copied = true; }, { class: 'primary', autofocus: true }),

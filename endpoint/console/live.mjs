@@ -1,9 +1,10 @@
-// How often a view loads anew, and asks a gateway that does not answer.
+// Polling, retries while the gateway does not answer, errors, pauses.
 
+import { get } from './api.mjs';
 import { report } from './dom.mjs';
 
-/// Loads now, and again every so many milliseconds while the page is visible, until the signal ends it. `apply` is
-/// called when the answer is another than before. Returns a function that loads at once.
+/// Returns a function that loads at once, then every so many milliseconds while the page is visible, until the signal aborts.
+/// Calls `apply` when the answer differs from the last one.
 export function live(load, apply, { every = 2000, signal }) {
   let last;
   let timer;
@@ -36,11 +37,11 @@ export function live(load, apply, { every = 2000, signal }) {
   return refresh;
 }
 
-/// What `ask` gives, however long the gateway does not answer.
-export async function answered(ask, signal) {
+/// Gets a path. Retries until the gateway answers.
+export async function answered(path, signal) {
   for (;;) {
     try {
-      return await ask();
+      return await get(path, signal);
     } catch (error) {
       if (signal.aborted || error.status !== 0) throw error;
       await pause(2000, signal);
@@ -48,13 +49,12 @@ export async function answered(ask, signal) {
   }
 }
 
-/// Says what failed, unless the view was left. The head of the page says when the gateway does not answer, or does not
-/// take the token.
+/// Reports an error, unless the reader left the view. The header reports a gateway that does not answer or refuses the token.
 export function complain(error, signal) {
   if (!signal.aborted && error.status !== 0 && error.status !== 401) report(error);
 }
 
-/// Resolves after so many milliseconds, or when the signal ends it.
+/// Resolves after so many milliseconds, or when the signal aborts.
 export function pause(milliseconds, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -62,7 +62,7 @@ export function pause(milliseconds, signal) {
   });
 }
 
-/// Resolves when the page is visible: a hidden tab holds no connection.
+/// Resolves when the page is visible, so that a hidden tab keeps no connection open.
 export function whenVisible(signal) {
   return new Promise((resolve) => {
     const check = () => { if (!document.hidden || signal.aborted) { done.abort(); resolve(); } };

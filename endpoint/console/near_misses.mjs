@@ -7,13 +7,13 @@ export function stubName(stub) {
   return stub.name || stub.title || `stub ${stub.id}`;
 }
 
-/// A condition that holds has a check mark, one that does not a cross; a function of a test is not asked again. `focus`
-/// tells the links of several lists apart.
+/// The conditions of each stub, with a mark for whether they hold. Functions of a test are not called again. `focus` makes the
+/// links of several lists distinct.
 export function nearMisses(list, focus = 'near') {
-  const marks = new Map([[true, ['✔', 'holds', 'good']], [false, ['✘', 'does not hold', 'bad']], [null, ['?', 'was not asked', '']]]);
+  const marks = new Map([[true, ['✔', 'holds', 'good']], [false, ['✘', 'does not hold', 'bad']], [null, ['?', 'not checked', '']]]);
   return el('ol', { class: 'near' }, list.map((near) => el('li', {},
     el('p', {}, el('a', { href: `#/stubs/${near.stub.id}`, 'data-focus': `${focus}:stub:${near.stub.id}` }, cut(stubName(near.stub), 200)), ' ', placed(near.stub),
-      ` ${near.matched} of ${near.total} conditions`, near.passed_over && `; passed over: ${near.passed_over}`),
+      ` ${near.matched} of ${near.total} conditions`, near.passed_over && `; skipped: ${near.passed_over}`),
     el('ul', {}, near.conditions.map(({ holds, depth, expected, actual }) => {
       const [mark, said, look] = marks.get(holds);
       return el('li', { class: `depth-${Math.min(depth, 4)}` },

@@ -1,36 +1,40 @@
-// Verify and review.
+// What did not go as scripted, and what the client did wrong.
 
-import { call } from './api.mjs';
+import { get } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
-import { add, badgeOf, el, placed, refill, table, text } from './dom.mjs';
+import { add, el, message, placed, refill } from './dom.mjs';
+import { findingList, isNote, noteList } from './findings.mjs';
 import { live } from './live.mjs';
-import { nearMisses, stubName } from './near_misses.mjs';
+import { nearMisses } from './near_misses.mjs';
 import { count, cut } from './text.mjs';
 
 export function showReview(main, { signal }) {
-  const verified = el('section');
-  const reviewed = el('section');
-  // Read out when it changes; the lists are not.
-  const summary = el('p', { class: 'lead', role: 'status' }, 'Judging what came …');
-  add(main, summary, el('p', { class: 'row' }, 'It follows the requests as they come.', curlButton('this view', () => [
-    ['Verify', 'GET', '/verify'], ['Review', 'GET', '/review']])), verified, reviewed);
-  const drawVerified = whenChanged(verified, verifiedParts);
-  const drawReviewed = whenChanged(reviewed, reviewedParts);
+  // Screen readers announce the summary when it changes, and not the lists.
+  const summary = el('p', { class: 'lead', role: 'status' }, 'Loading …');
+  add(main, el('div', { class: 'row' }, summary, curlButton('this view', () => [['Verify', 'GET', '/verify'], ['Review', 'GET', '/review']])));
+  const lists = [problemParts, findingParts, noteParts].map((draw) => {
+    const section = el('section');
+    main.append(section);
+    return whenChanged(section, draw);
+  });
   return live(async (ended) => {
-    const ask = (path) => call('GET', path, undefined, { signal: ended });
-    const [verification, review] = await Promise.all([ask('/verify'), ask('/review')]);
+    const [verification, review] = await Promise.all([get('/verify', ended), get('/review', ended)]);
     return { verification, review };
   }, ({ verification, review }) => {
+    const number = (severity) => review.findings.filter((finding) => finding.severity === severity).length;
+    const [errors, warnings] = [number('error'), number('warning')];
     refill(summary, sign(verification.ok, 'as scripted', count(verification.problems.length, 'problem')), ' ',
-      sign(review.ok, 'no findings', count(review.findings.length, 'finding')), ` in ${count(review.judged, 'request')}`,
-      review.open > 0 && `, ${review.open} under way`, review.evicted > 0 && `, ${review.evicted} dropped before`);
-    drawVerified(verification.problems, verification.stubs, verification.notes);
-    drawReviewed(review.findings, review.chaos);
+      errors + warnings === 0 && sign(true, 'no errors or warnings'), errors > 0 && [sign(false, '', count(errors, 'error')), ' '],
+      warnings > 0 && el('span', { class: 'badge warn' }, count(warnings, 'warning')), ` in ${count(review.judged, 'request')}`,
+      review.open > 0 && `, ${review.open} under way`, review.evicted > 0 && `, ${review.evicted} no longer in the journal`);
+    const [problems, findings, notes] = lists;
+    problems(verification.problems);
+    findings(review.findings.filter((finding) => !isNote(finding)));
+    notes(verification.notes, review.findings.filter(isNote), review.chaos);
   }, { signal })();
 }
 
-/// Fills a container with what `draw` makes of its arguments when they are others than before. Each request changes what
-/// is counted; what a reader has marked meanwhile stays.
+/// Draws into a container when the arguments change. A list without changes keeps its elements, so a reader can select text.
 function whenChanged(container, draw) {
   let last;
   return (...values) => {
@@ -50,23 +54,23 @@ function exchanges(ids, focus) {
     el('a', { href: `#/exchange/${id}`, 'data-focus': `${focus}:${id}` }, `exchange ${id}`)), ids.length > 20 && `and ${ids.length - 20} more`);
 }
 
-function verifiedParts(problems, stubs, notes) {
-  const headings = ['Stub', 'Line', 'Calls', 'Expected', 'Met'];
-  return [el('h2', {}, 'Verify: did everything go as scripted?'),
-    problems.length === 0 ? el('p', {}, 'Yes.') : el('ul', { class: 'problems' }, problems.map((problem, index) => el('li', {},
+function problemParts(problems) {
+  return [el('h2', {}, 'What did not go as scripted'),
+    problems.length === 0 ? el('p', {}, 'Everything went as scripted.') : el('ul', { class: 'problems' }, problems.map((problem, index) => el('li', {},
       el('span', { class: 'badge bad' }, problem.kind), ' ', placed(problem),
-      problem.near_misses.length > 0 ? el('p', {}, cut(problem.message.split('\n')[0], 1000)) : text(problem.message, { focus: `problem${index}` }),
-      exchanges(problem.exchanges, `problem${index}`), problem.near_misses.length > 0 && nearMisses(problem.near_misses, `problem${index}`)))),
-    stubs.length > 0 && el('div', { class: 'scroll' }, table('Stubs with an expectation', headings, stubs.map((stub) => [
-      el('a', { href: `#/stubs/${stub.id}`, 'data-focus': `stub:${stub.id}` }, cut(stubName(stub), 200)), placed(stub) || '–', String(stub.calls),
-      stub.expected ?? (stub.should ? 'each as it should be' : '–'), sign(stub.met, 'met', 'not met')]))),
-    notes.length > 0 && [el('h3', {}, 'Notes'), el('ul', {}, notes.map((note) => el('li', {}, cut(note, 2000))))]];
+      message(problem.near_misses.length > 0 ? problem.message.split('\n')[0] : problem.message, `problem${index}`),
+      exchanges(problem.exchanges, `problem${index}`), problem.near_misses.length > 0 && nearMisses(problem.near_misses, `problem${index}`))))];
 }
 
-function reviewedParts(findings, chaos) {
-  return [el('h2', {}, 'Review: what did the client do wrong?'),
-    findings.length === 0 ? el('p', {}, 'Nothing was found.') : el('ul', { class: 'problems' }, findings.map((finding, index) => el('li', {},
-      el('span', { class: 'badge ' + badgeOf(finding.severity) }, finding.severity), ' ', el('code', {}, finding.code),
-      text(finding.message, { focus: `finding${index}` }), exchanges(finding.exchanges, `finding${index}`)))),
-    chaos !== null && el('p', {}, cut(chaos, 2000))];
+function findingParts(findings) {
+  return [el('h2', {}, 'What the client did wrong'),
+    findingList(findings, (finding, focus) => exchanges(finding.exchanges, focus)) ?? el('p', {}, 'No errors or warnings.')];
+}
+
+function noteParts(verified, reviewed, chaos) {
+  const notes = [
+    ...verified.map((note) => /^([a-z ]+): (.+)$/s.exec(cut(note, 2000))?.slice(1) ?? ['', cut(note, 2000)]),
+    ...reviewed.map(({ code, message: said, exchanges: ids }) => [code, [cut(said, 2000), exchanges(ids, code)]]),
+    ...(chaos === null ? [] : [['', cut(chaos, 2000)]])];
+  return notes.length > 0 && [el('h2', {}, 'Notes'), noteList(notes)];
 }

@@ -3,10 +3,10 @@
 import { dialog } from './dialogs.mjs';
 import { button, el } from './dom.mjs';
 
-const described = [['/', 'search the journal'], ['j, k', 'next row, row before'], ['Enter', 'open the row'],
-  ['Escape', 'close the exchange beside the list'], ['Tab', 'from row to row; the arrow keys within a row'], ['?', 'this list']];
+const described = [['/', 'search the journal'], ['j, k', 'next row, previous row'], ['Enter', 'open the row'],
+  ['Escape', 'close the exchange beside the list'], ['Tab', 'from row to row; the arrow keys within a row'], ['?', 'show this list']];
 
-/// Listens for as long as the page lives.
+/// Listens until the page closes.
 export function listenForShortcuts() {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
@@ -38,7 +38,7 @@ function search() {
   location.hash = '#/journal';
 }
 
-/// Moves the focus to the next row of the first list that has rows; beside an open exchange the next one is opened.
+/// Moves the focus to the next row of the first list. Opens the next exchange if one is open beside the list.
 function step(by) {
   const rows = [...document.querySelectorAll('#main tbody tr')].filter((row) => row.checkVisibility() && stopOf(row));
   if (rows.length === 0) return false;

@@ -1,13 +1,14 @@
-// Stubs in pages, one of them with its script, adding one, "which would answer".
+// Stubs in pages; one stub with its script; adding a stub; which stub would answer a request.
 
-import { call, withQuery } from './api.mjs';
+import { call, get, withQuery } from './api.mjs';
+import { lastUserText } from './conversation.mjs';
 import { confirmed, copy, curlButton } from './dialogs.mjs';
-import { add, button, el, facts, field, form, highlighted, placed, refill, row, save, say, table } from './dom.mjs';
+import { add, button, editor, el, facts, field, form, placed, refill, row, save, say, shown, table, text } from './dom.mjs';
 import { complain, live } from './live.mjs';
 import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, jsonText } from './text.mjs';
 
-const headings = ['Order', 'Stub', 'Conditions', 'Calls', 'From'];
+const headings = ['Order', 'Stub', 'Conditions', 'Reply', 'Calls', 'Expected', 'From'];
 const example = '{\n  "when": {"user_says": "weather"},\n  "reply": "It is 21 degrees."\n}';
 const question = '{"model": "mock-model", "messages": [{"role": "user", "content": "How is the weather?"}]}';
 const PAGE = 100;
@@ -15,15 +16,17 @@ const PAGE = 100;
 export function showStubs(main, { parts, query, signal }) {
   if (parts[0]) return showStub(main, parts[0], signal);
   const behind = Math.max(0, Math.floor(Number(query.get('behind')) || 0));
-  const stubs = table('Stubs, in the order in which they are asked', headings, []);
+  const stubs = table('Stubs, in their order', headings, []);
+  const replies = new Map();
   const note = el('p', {});
   const pages = el('p', { class: 'row' });
-  const refresh = live((ended) => call('GET', withQuery('/stubs', { behind, limit: PAGE }), undefined, { signal: ended }), (answer) => {
-    note.textContent = answer.total > 0 ? `${count(answer.total, 'stub')}. The first that matches answers.` : 'There is none: the default reply answers.';
-    refill(stubs.tBodies[0], answer.stubs.map((stub, index) => stubRow(stub, behind + index, answer.stubs)));
+  const refresh = live((ended) => get(withQuery('/stubs', { behind, limit: PAGE }), ended), (answer) => {
+    note.textContent = answer.total > 0 ? `${count(answer.total, 'stub')}. The first stub that matches answers.` : 'No stubs: the default reply answers.';
+    refill(stubs.tBodies[0], answer.stubs.map((stub, index) => stubRow(stub, behind + index, answer.stubs, replies)));
+    showReplies(stubs, answer.stubs, replies, signal);
     const last = behind + answer.stubs.length;
-    refill(pages, behind > 0 && pageLink('Those before', behind - PAGE), answer.total > answer.stubs.length && `${(behind + 1).toLocaleString('en')} to ${last.toLocaleString('en')}`,
-      last < answer.total && pageLink('Those behind', last));
+    refill(pages, behind > 0 && pageLink('Previous', behind - PAGE), answer.total > answer.stubs.length && `${(behind + 1).toLocaleString('en')} to ${last.toLocaleString('en')}`,
+      last < answer.total && pageLink('Next', last));
   }, { signal });
   add(main, note, el('div', { class: 'scroll' }, stubs), pages, addForm(refresh), explainForm());
   return refresh();
@@ -35,39 +38,58 @@ function pageLink(label, behind) {
 
 function hidingOf(stub, all) {
   const hiding = all.find((other) => other.id === stub.hidden_by);
-  return [el('span', { class: 'badge warn' }, 'never asked'), ' hidden by ', hiding ? cut(stubName(hiding), 100) : `stub ${stub.hidden_by}`];
+  return [el('span', { class: 'badge warn' }, 'never reached'), ' hidden by ', hiding ? cut(stubName(hiding), 100) : `stub ${stub.hidden_by}`];
 }
 
-const callsOf = (stub) => [stub.expected ? `${stub.calls}, expected ${stub.expected}` : String(stub.calls), ' ',
-  stub.expected && el('span', { class: `badge ${stub.met ? 'good' : 'bad'}` }, stub.met ? 'met' : 'not met')];
-const originOf = (stub) => [el('span', { class: 'badge' }, stub.layer), stub.scope && [' ', el('span', { class: 'badge' }, `scope ${stub.scope}`)],
-  stub.file && el('div', {}, placed(stub))];
+const expectedOf = (stub) => stub.expected && [stub.expected, ' ', el('span', { class: `badge ${stub.met ? 'good' : 'bad'}` }, stub.met ? 'met' : 'not met')];
+const originOf = (stub) => [stub.file ? placed(stub) : { api: 'this page or the API', flags: 'a flag' }[stub.layer] ?? stub.layer,
+  stub.scope && [' ', el('span', { class: 'badge' }, `scope ${stub.scope}`)]];
 const conditionsOf = (stub) => stub.conditions.length > 0 ?
   el('ul', { class: 'plain' }, stub.conditions.map((condition) => el('li', {}, cut(condition, 500)))) : 'all requests';
 
-function stubRow(stub, index, all) {
+/// The first reply of a script, cut to a row.
+function replyOf(script) {
+  const reply = script?.reply ?? script?.replies?.[0];
+  if (reply === undefined) return '';
+  const said = typeof reply === 'string' ? reply : reply.text ?? jsonText(reply, 0);
+  return cut(String(said), 160) + (script.replies?.length > 1 ? ` (first of ${script.replies.length})` : '');
+}
+
+/// Fills in the replies, which the gateway's list does not have. The reply of a stub never changes.
+function showReplies(stubs, all, replies, signal) {
+  for (const { id } of all) {
+    if (replies.has(id)) continue;
+    replies.set(id, '');
+    get(`/stubs/${id}`, signal).then(({ script }) => {
+      replies.set(id, replyOf(script));
+      stubs.querySelector(`#stub-${id} .reply`)?.replaceChildren(shown(replies.get(id)));
+    }).catch(() => replies.delete(id));
+  }
+}
+
+function stubRow(stub, index, all, replies) {
   return row(headings, [
     String(index + 1),
     [el('a', { href: `#/stubs/${stub.id}`, 'data-focus': `stub:${stub.id}` }, cut(stubName(stub), 200)),
       stub.hidden_by !== null && el('div', {}, hidingOf(stub, all))],
-    conditionsOf(stub), callsOf(stub), originOf(stub),
+    conditionsOf(stub), el('span', { class: 'reply', dir: 'auto' }, replies.get(stub.id)), String(stub.calls), expectedOf(stub), originOf(stub),
   ], { id: `stub-${stub.id}` });
 }
 
-/// One stub: what it is, what its script says, and what can be done with it.
+/// One stub with its script and its buttons.
 async function showStub(main, id, signal) {
   const path = `/stubs/${encodeURIComponent(id)}`;
   const about = el('div');
   const script = el('div');
   add(main, el('p', { class: 'row' }, el('a', { href: '#/stubs' }, 'All stubs')), about, script);
   let drawn = false;
-  await live((ended) => call('GET', path, undefined, { signal: ended }).catch((error) => {
+  await live((ended) => get(path, ended).catch((error) => {
     if (error.status !== 404) throw error;
     return null;
   }), (stub) => {
-    if (!stub) return refill(about, el('p', { role: 'alert' }, 'There is no such stub. It may have been removed, or its script replaced.'));
-    refill(about, facts([['Stub', cut(stubName(stub), 300)], ['Conditions', conditionsOf(stub)], ['Calls', callsOf(stub)],
-      ['From', originOf(stub)], ['Hidden', stub.hidden_by !== null && el('a', { href: `#/stubs/${stub.hidden_by}`, 'data-focus': 'hidden' }, `by stub ${stub.hidden_by}`)]]));
+    if (!stub) return refill(about, el('p', { role: 'alert' }, 'This stub does not exist. It was removed, or its script was replaced.'));
+    refill(about, facts([['Stub', cut(stubName(stub), 300)], ['Conditions', conditionsOf(stub)], ['Calls', String(stub.calls)],
+      ['Expected', expectedOf(stub)], ['From', originOf(stub)], ['Hidden', stub.hidden_by !== null && el('a', { href: `#/stubs/${stub.hidden_by}`, 'data-focus': 'hidden' }, `by stub ${stub.hidden_by}`)]]));
     if (drawn) return;
     drawn = true;
     drawScript(script, stub, path);
@@ -78,9 +100,9 @@ function drawScript(container, stub, path) {
   const written = stub.script && jsonText(stub.script);
   const removing = button('Remove', () => remove(stub, path), { class: 'danger', 'data-focus': 'remove' });
   const curl = curlButton('this stub', () => [['Show', 'GET', path], ['Remove', 'DELETE', path]]);
-  if (!written) return refill(container, el('p', {}, 'A flag of the program made it; no script has it.'), el('div', { class: 'row' }, removing, curl));
-  refill(container, el('h2', {}, 'Its script'), highlighted(written), el('div', { class: 'row' },
-    button('Edit', () => edit(container, stub, path, written), { class: 'primary', 'data-focus': 'edit' }),
+  if (!written) return refill(container, el('p', {}, 'A flag of the program made this stub. It has no script.'), el('div', { class: 'row' }, removing, curl));
+  refill(container, el('h2', {}, 'Script'), text(written, { most: 20000 }), el('div', { class: 'row' },
+    button('Edit', () => edit(container, stub, path, written), { 'data-focus': 'edit' }),
     button('Copy', () => copy('the stub', written), { 'data-focus': 'copy' }),
     button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing, curl));
 }
@@ -88,77 +110,68 @@ function drawScript(container, stub, path) {
 /// The file is a script with this one stub.
 function download(name, written) {
   save(name, `{\n  "mock_gateway": 1,\n  "stubs": [\n${written.replace(/^/gm, '    ')}\n  ]\n}\n`);
-  say(`Saved: ${name}.`);
 }
 
 function edit(container, stub, path, written) {
-  const text = editor(written, Math.min(30, written.split('\n').length + 1));
+  const script = editor(Math.min(30, written.split('\n').length + 1), { value: written });
   const ofFile = stub.layer === 'script';
-  refill(container, el('h2', {}, 'Its script'), form(async () => {
-    const { stubs: [made] } = await call('POST', withQuery('/stubs', { scope: stub.scope }), text.value);
+  refill(container, el('h2', {}, 'Script'), form(async () => {
+    const { stubs: [made] } = await call('POST', withQuery('/stubs', { scope: stub.scope }), script.value);
     if (!ofFile) await call('DELETE', path).catch(() => {});
     location.hash = `#/stubs/${made.id}`;
-  }, field('Stub', text, ofFile ? 'It is mounted before the one of the file, which stays. Download it to put it into the file.' : 'It takes the place of this one, and is asked before all other stubs.'),
+  }, field('Stub', script, ofFile ? 'The new stub comes before the stub of the file, which stays. Download it to put it into the file.' : 'The new stub replaces this one and comes before all other stubs.'),
   el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Save'),
     button('Cancel', () => drawScript(container, stub, path)),
-    button('Download', () => download(`stub-${stub.id}.json`, text.value)))));
-  text.focus();
+    button('Download', () => download(`stub-${stub.id}.json`, script.value)))));
+  script.focus();
 }
 
 async function remove(stub, path) {
   const name = cut(stubName(stub), 200);
-  const back = stub.layer === 'script' ? ' It comes back when its file is loaded anew.' : '';
-  if (!await confirmed('Remove this stub?', `${name} will answer no more.${back}`, 'Remove')) return;
+  const back = stub.layer === 'script' ? ' It comes back when its file is loaded again.' : '';
+  if (!await confirmed('Remove this stub?', `${name} will no longer answer.${back}`, 'Remove')) return;
   await call('DELETE', path);
   location.hash = '#/stubs';
 }
 
-function editor(value, rows) {
-  const made = el('textarea', { rows, spellcheck: 'false', class: 'code' });
-  made.value = value;
-  return made;
-}
-
-/// A stub for a request that none answered: its last text of the user is the condition, and the reader writes the reply.
+/// A form for a stub that matches an unmatched request: by its last user text and its model. The reader writes the reply.
 export function stubMaker(exchange) {
   const body = exchange.request.body?.json;
-  const messages = Array.isArray(body?.messages) ? body.messages : [];
-  const said = messages.filter((message) => message?.role === 'user').pop()?.content;
-  const text = typeof said === 'string' ? said : Array.isArray(said) ? said.map((part) => part?.text ?? '').join('') : '';
-  const isResult = messages.at(-1)?.role === 'tool';
-  const when = { ...(text && { user_says: cut(text, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
-  const document = editor(jsonText({ when, reply: 'Hello.' }), 8);
+  const said = lastUserText(body);
+  const isResult = body?.messages?.at?.(-1)?.role === 'tool';
+  const when = { ...(said && { user_says: cut(said, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
+  const document = editor(8, { value: jsonText({ when, reply: 'Hello.' }) });
   const result = el('div', { role: 'status' });
   return form(async () => {
     const { stubs: [made] } = await call('POST', '/stubs', document.value);
     const { stub } = await call('POST', '/journal/explain', body);
     refill(result, stub?.id === made.id ?
-      el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, and would answer this request now.') :
-      el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, but this request would not get its reply.'));
-  }, field('Stub', document, 'Its conditions are of this request. Write the reply: a text, or an object as in a script.'),
-  el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Make the stub'),
+      el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted and would now answer this request.') :
+      el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, but would not answer this request.'));
+  }, field('Stub', document, 'The conditions match this request. Replace the reply with a text, or with an object as in a script.'),
+  el('div', { class: 'row' }, el('button', {}, 'Make the stub'),
     button('Copy', () => copy('the stub', document.value)), button('Download', () => download('stub.json', document.value)),
     curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]])), result);
 }
 
 function addForm(refresh) {
-  const document = editor(example, 6);
+  const document = editor(6, { placeholder: example });
   return el('section', {}, el('h2', {}, 'Add a stub'), form(async () => {
     const { stubs } = await call('POST', '/stubs', document.value);
     await refresh();
-    say(`${count(stubs.length, 'stub')} added. It is asked before all older ones.`);
-  }, field('Stub', document, 'As in a script, or {"stubs": […]}. It comes before all older stubs.'),
-  el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Add'), curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]]))));
+    say(`${count(stubs.length, 'stub')} added, before all older stubs.`);
+  }, field('Stub', document, 'A stub of a script, or {"stubs": […]}. New stubs come before older ones.'),
+  el('div', { class: 'row' }, el('button', {}, 'Add'), curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]]))));
 }
 
 function explainForm() {
-  const request = editor(question, 4);
+  const request = editor(4, { value: question });
   const result = el('div', { role: 'status' });
   return el('section', {}, el('h2', {}, 'Which stub would answer?'), form(async () => {
     const answer = await call('POST', '/journal/explain', request.value);
     refill(result, el('p', {}, el('strong', {}, answer.decision.replace('_', ' ')), answer.stub && [': ',
       el('a', { href: `#/stubs/${answer.stub.id}` }, cut(stubName(answer.stub), 200))]),
     answer.near_misses.length > 0 ? nearMisses(answer.near_misses) : answer.message && el('pre', { class: 'text', tabindex: 0 }, cut(answer.message, 4000)));
-  }, field('Chat request', request, 'The body of a request. It is not sent, and changes nothing.'),
+  }, field('Chat request', request, 'The body of a chat request. Nothing is sent or changed.'),
   el('div', { class: 'row' }, el('button', {}, 'Explain'), curlButton('the question', () => [['Explain', 'POST', '/journal/explain', request.value]])), result));
 }

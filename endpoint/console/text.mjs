@@ -14,27 +14,18 @@ export function visible(text) {
   return String(text).replace(HIDDEN, escaped);
 }
 
-/// The text as alternating runs of shown and hidden characters: even elements are plain, odd ones escapes.
+/// Splits a text into runs: even elements are visible text, odd ones the escapes of hidden characters.
 export function runs(text) {
-  const found = [];
-  let end = 0;
-  for (const match of text.matchAll(HIDDEN)) {
-    const follows = match.index === end && found.length > 0;
-    if (follows) found[found.length - 1] += escaped(match[0]);
-    else found.push(text.slice(end, match.index), escaped(match[0]));
-    end = match.index + match[0].length;
-  }
-  found.push(text.slice(end));
-  return found;
+  return text.split(new RegExp(`((?:${HIDDEN.source})+)`, 'u')).map((part, index) => index % 2 === 1 ? visible(part) : part);
 }
 
-/// JSON that shows each of its characters: hidden ones are escapes there too.
+/// JSON with escapes in place of hidden characters.
 export function jsonText(value, indent = 2) {
   return JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>
     character.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
 }
 
-/// At most so many UTF-16 units, without half a character at the end.
+/// Cuts a text to so many UTF-16 units, without half a character at the end.
 export function cut(text, most) {
   if (text.length <= most) return text;
   const last = text.charCodeAt(most - 1);
@@ -45,20 +36,15 @@ export function count(number, noun) {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-const two = (number) => String(number).padStart(2, '0');
-
 /// "14:03:07.120", in the reader's time zone.
 export function timeOfDay(moment) {
   const date = new Date(moment);
-  const seconds = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return `${seconds}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/// "2026-11-22 14:03:07", in the reader's time zone.
+/// "2026-11-22 14:03:07", in the reader's time zone. Sweden writes dates in this order.
 export function dayAndTime(moment) {
-  const date = new Date(moment);
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${timeOfDay(moment).slice(0, 8)}`;
+  return `${new Date(moment).toLocaleDateString('sv')} ${timeOfDay(moment).slice(0, 8)}`;
 }
 
 /// "350 ms", "1.25 s".
@@ -69,7 +55,7 @@ export function milliseconds(number) {
   return `${(number / 60000).toFixed(1)} min`;
 }
 
-/// "demo.jsonc:14", or nothing for what stands in no file. The folder is left out.
+/// "demo.jsonc:14", without the folder; empty if there is no file.
 export function place(thing) {
   if (!thing || !thing.file) return '';
   const file = thing.file.slice(thing.file.lastIndexOf('/') + 1);

@@ -1,7 +1,7 @@
-// The picture of an exchange's events.
+// The timeline of an exchange: its events, tokens and marks.
 
-import { el, svg, table } from './dom.mjs';
-import { count, cut, milliseconds } from './text.mjs';
+import { el, svg } from './dom.mjs';
+import { count, milliseconds } from './text.mjs';
 
 const LEFT = 70;
 const RIGHT = 16;
@@ -10,35 +10,30 @@ const lanes = [['event', 'Events', 40], ['token', 'Tokens', 70], ['mark', 'Marks
 
 export function timeline(exchange, signal) {
   const marks = marksOf(exchange);
-  const events = withTexts(exchange);
+  const events = exchange.events ?? [];
   const end = Math.max(exchange.ended_ms ?? 0, exchange.first_byte_ms ?? 0, ...marks.map((mark) => mark.at),
     events.length > 0 ? events[events.length - 1].at_ms : 0, 0.1);
   const told = inWords(events, marks);
   const box = el('div', { class: 'timeline' });
   const draw = () => box.replaceChildren(picture(events, marks, end, Math.max(box.clientWidth, 280), told));
-  // Drawn to the width that there is, so that its letters keep their size on a phone.
+  // Drawn to the available width, so that letters keep their size on a phone.
   const observer = new ResizeObserver(draw);
   observer.observe(box);
   signal.addEventListener('abort', () => observer.disconnect());
   return [box, el('ul', { class: 'legend' }, marks.map((mark) => el('li', {},
     el('span', { class: `mark ${mark.look}`, 'aria-hidden': 'true' }, mark.sign), ` ${mark.text}`,
-    mark.at === null ? '' : `, at ${milliseconds(mark.at)}`))),
-  events.length > 0 && asTable(events)];
+    mark.at === null ? '' : `, at ${milliseconds(mark.at)}`)))];
 }
 
-/// The first byte, faults, the departure and the end. A fault's own time is not recorded: it is that of the event or
-/// token after which it struck, or the end of an answer that it broke.
+/// The first byte, the faults, the client's departure and the end. The journal has no time of a fault: take the time of the
+/// event or token that it followed, or the end of the answer that it broke.
 function marksOf(exchange) {
   const marks = [];
   const put = (sign, look, at, text) => marks.push({ sign, look, at, text });
   if (exchange.first_byte_ms !== null) put('▸', 'good', exchange.first_byte_ms, 'First byte');
-  for (const fault of exchange.faults) {
-    const missed = fault.endsWith(': not reached');
-    put('⚡', 'bad', missed ? null : timeOfFault(exchange, fault), `Fault: ${fault}`);
-  }
-  for (const strike of exchange.chaos) {
-    const missed = strike.endsWith(': not reached');
-    put('⚡', 'bad', missed ? null : timeOfFault(exchange, strike), `Chaos: ${strike}`);
+  for (const kind of ['Fault', 'Chaos']) {
+    for (const fault of kind === 'Fault' ? exchange.faults : exchange.chaos)
+      put('⚡', 'bad', fault.endsWith(': not reached') ? null : timeOfFault(exchange, fault), `${kind}: ${fault}`);
   }
   if (exchange.departure) {
     const at = new Date(exchange.departure.at) - new Date(exchange.received);
@@ -57,7 +52,7 @@ function timeOfFault(exchange, fault) {
   return exchange.outcome === 'broken by fault' ? exchange.ended_ms : null;
 }
 
-/// All events, or those that carried a token.
+/// All events, or the events that carried a token.
 function of(events, kind) {
   return kind === 'event' ? events : events.filter((event) => event.kind === kind);
 }
@@ -71,15 +66,15 @@ function picture(events, marks, end, width, told) {
   const x = (at) => LEFT + (at / end) * (width - LEFT - RIGHT);
   const drawing = svg('svg', { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: 'img', 'aria-label': `Timeline: ${told}` });
   for (const [kind, name, y] of lanes) {
-    drawing.append(svg('text', { x: 0, y: y + 4, class: 'lane' }, name),
+    drawing.append(svg('text', { x: 0, y: y + 4 }, name),
       svg('line', { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: 'rule' }));
-    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }), ...targets(events, kind, y, x));
+    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }));
   }
   for (const at of ticks(end, width)) {
     drawing.append(svg('line', { x1: x(at), x2: x(at), y1: 24, y2: 112, class: 'tick' }),
-      svg('text', { x: x(at), y: 130, class: 'time', 'text-anchor': at === 0 ? 'start' : 'middle' }, milliseconds(at)));
+      svg('text', { x: x(at), y: 130, 'text-anchor': at === 0 ? 'start' : 'middle' }, milliseconds(at)));
   }
-  // Marks of one moment stand beside each other.
+  // Marks of the same moment are next to each other.
   let free = 0;
   for (const mark of marks.filter((each) => each.at !== null).sort((one, other) => one.at - other.at)) {
     const at = Math.min(Math.max(x(mark.at), free), width - 8);
@@ -90,26 +85,13 @@ function picture(events, marks, end, width, told) {
   return drawing;
 }
 
-/// One path for all events of a kind. Those that would be drawn on the same place are drawn once.
+/// One path for all events of a kind. Events at the same place are drawn once.
 function strokes(events, kind, y, x) {
   const places = new Set(of(events, kind).map((event) => x(event.at_ms).toFixed(1)));
   return [...places].map((at) => `M${at} ${y - 9}V${y + 9}`).join('') || 'M0 0';
 }
 
-/// Where the mouse finds the text of an event. So many would slow the page; the list below has them all.
-function targets(events, kind, y, x) {
-  return of(events, kind).slice(0, 300).filter((event) => event.text !== undefined).map((event) =>
-    svg('rect', { x: x(event.at_ms) - 3, y: y - 12, width: 6, height: 24, class: 'target' }, svg('title', {}, `${milliseconds(event.at_ms)}: ${cut(event.text, 500)}`)));
-}
-
-/// The events with their texts, where the kept answer has as many: a broken or compressed one may not.
-function withTexts({ events, answer }) {
-  const whole = answer?.streamed ? answer.parts.map((part) => part.text ?? '').join('') : '';
-  const texts = whole.split(/(?<=\n\n|\r\r|\r\n\r\n)/);
-  return (events ?? []).map((event, index) => texts.length === events.length ? { ...event, text: texts[index].trimEnd() } : event);
-}
-
-/// Round moments, about one in each hundred pixels.
+/// Round times, about one per hundred pixels.
 function ticks(end, width) {
   const rough = end / Math.max(2, Math.floor((width - LEFT) / 100));
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -117,20 +99,4 @@ function ticks(end, width) {
   const all = [];
   for (let number = 0; number * step <= end; ++number) all.push(Number((number * step).toPrecision(6)));
   return all;
-}
-
-function asTable(events) {
-  const most = 500;
-  const rows = () => events.slice(0, most).map((event, index) => {
-    const before = index > 0 ? events[index - 1].at_ms : 0;
-    return [`event ${event.number}${event.kind === 'token' ? ', a token' : ''}`, `${event.at_ms} ms`, `+${Number((event.at_ms - before).toFixed(3))} ms`, String(event.bytes),
-      event.text === undefined ? '–' : cut(event.text, 300)];
-  });
-  const details = el('details', { toggle: fill }, el('summary', { 'data-focus': 'events' }, `The same as a table: ${count(events.length, 'row')}`));
-  function fill() {
-    if (!details.open || details.children.length > 1) return;
-    details.append(el('div', { class: 'scroll' }, table(events.length > most ? `The first ${most}` : 'Events',
-      ['Event', 'After', 'Gap', 'Bytes', 'Text'], rows(), { class: 'cards captioned' })));
-  }
-  return details;
 }

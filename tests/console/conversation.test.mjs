@@ -76,7 +76,7 @@ test('roles, results of tools, images and other parts are shown as what they are
 
 test('what broke is shown as far as it came', async () => {
   const cut = await shown('cut', { body: { stream: true } });
-  assert.match(cut.turns[1], /^assistant no finish_reason came: one two/);
+  assert.match(cut.turns[1], /^assistant no finish_reason: one two/);
   await cut.tab.close();
   const malformed = await shown('broken arguments', { body: { tools: [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }] } });
   assert.match(malformed.turns[1], /\{"city": $/);

@@ -31,7 +31,7 @@ async function sendEvery(gateway, milliseconds, number) {
 async function typeWhileBusy() {
   const gateway = await Gateway.start();
   const tab = await Console.open(browser, gateway);
-  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await tab.waitForText('[role="status"]', 'No requests yet.');
   await tab.page.evaluate(() => {
     window.measured = { gap: 0, task: 0, key: 0, keys: 0, most: 0 };
     let last = performance.now();
@@ -49,7 +49,9 @@ async function typeWhileBusy() {
       ++measured.keys;
     }, true);
   });
-  const input = await tab.field('Text');
+  const input = await tab.field('Search');
+  // All rows stay: the text reaches no filter.
+  await input.evaluate((element) => element.addEventListener('input', (event) => event.stopPropagation()));
   await input.focus();
   const begin = Date.now();
   const sent = sendEvery(gateway, 10, 500);
@@ -61,8 +63,8 @@ async function typeWhileBusy() {
   assert.deepEqual(await ids(tab), Array.from({ length: 500 }, (_, index) => 500 - index));
   const texts = await said(tab);
   assert.equal(new Set(texts).size, 500, 'each message is there once');
-  await until('each has ended', async () => (await tab.page.$$eval('tr[data-id] td[data-label="Outcome"]',
-    (cells) => cells.every((cell) => cell.textContent === 'completed'))));
+  await until('each has ended', async () => (await tab.page.$$eval('tr[data-id] td[data-label="Took"]',
+    (cells) => cells.every((cell) => cell.textContent !== '–'))));
   const measured = await tab.page.evaluate(() => window.measured);
   const typed = await input.evaluate((element) => element.value);
   assert.equal(typed.length, measured.keys);
@@ -92,7 +94,7 @@ test('500 exchanges at 100 a second appear all, in order, once, while the page t
 test('1,300 exchanges keep at most 1,000 rows; older ones are shown on demand, 200 at a time, without a gap', async () => {
   const gateway = await Gateway.start();
   const tab = await Console.open(browser, gateway);
-  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await tab.waitForText('[role="status"]', 'No requests yet.');
   await sendEvery(gateway, 1, 1300);
   await until('the newest row', async () => (await ids(tab))[0] === 1300, 60_000);  // the machine may be busy
   const live = await ids(tab);
@@ -124,14 +126,14 @@ test('a paused journal stands still, and goes on with all that came meanwhile', 
   await tab.waitForText('tr[data-id]', 'before');
   await tab.click('Pause');
   for (let number = 1; number <= 5; ++number) await gateway.ask(`meanwhile ${number}`);
-  await tab.waitForText('[role="status"]', 'Paused; 5 changes since.');
+  await tab.waitForText('[role="status"]', 'Paused, with 5 changes since.');
   assert.deepEqual(await ids(tab), [1]);
-  await tab.click('Go on');
+  await tab.click('Resume');
   await until('all rows', async () => (await ids(tab)).length === 6);
   assert.deepEqual(await ids(tab), [6, 5, 4, 3, 2, 1]);
   await tab.click('Clear the journal');
   await tab.click('Clear');
-  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await tab.waitForText('[role="status"]', 'No requests yet.');
   await gateway.ask('afterwards');
   await tab.waitForText('tr[data-id]', 'afterwards');
   await tab.close();
@@ -152,7 +154,7 @@ test('an empty journal offers the first request, which goes when one has come', 
   await tab.waitForText('tr[data-id] .badge', 'stream');
   assert.equal((await tab.page.$$('pre')).length, 0);
   await tab.show('journal?status=404');
-  await tab.waitForText('[role="status"]', 'No request fits the filters.');
+  await tab.waitForText('[role="status"]', 'No request passes the filters.');
   assert.equal((await tab.page.$$('pre')).length, 0);
   await tab.close();
   await gateway.stop();
@@ -180,6 +182,55 @@ test('a client that received nothing shows no status', async () => {
   await asked;
   const tab = await Console.open(browser, gateway);
   await tab.waitForText('tr[data-id] td[data-label="Status"]', '–');
+  await tab.close();
+  await gateway.stop();
+});
+
+test('the journal filters while the reader types, and shows only requests with findings', async () => {
+  const gateway = await Gateway.start();
+  await gateway.ask('apple');
+  await gateway.ask('apple pie', { body: { logit_bia: {} } });
+  await gateway.ask('pear');
+  const tab = await Console.open(browser, gateway, { width: 1400 });
+  await until('all rows', async () => (await ids(tab)).length === 3);
+  const input = await tab.field('Search');
+  await input.type('app');
+  await until('two rows', async () => (await ids(tab)).join() === '2,1');
+  assert.ok(await input.evaluate((element) => element === document.activeElement && element.value === 'app'), 'the reader can go on typing');
+  assert.equal(await tab.page.evaluate(() => location.hash), '#/journal?text=app');
+  await tab.page.click('tr[data-id="1"] a');
+  await tab.waitForText('.pane .conversation', 'apple');
+  await input.type('le p');
+  await until('one row', async () => (await ids(tab)).join() === '2');
+  await tab.waitForText('.pane .conversation', 'apple');
+  assert.equal(await tab.page.$eval('.close-pane', (link) => link.hash), '#/journal?text=apple+p');
+  await tab.show('journal');
+  await until('all rows', async () => (await ids(tab)).length === 3);
+  await tab.page.click('label.check');
+  const visible = () => tab.page.$$eval('tr[data-id]', (rows) => rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.id).join());
+  await until('the row with a finding', async () => await visible() === '2');
+  await tab.waitForText('[role="status"]', '1 of 3 requests with findings');
+  await gateway.ask('plum', { body: { logit_bia: {} } });
+  await until('the new row with a finding', async () => await visible() === '4,2');
+  await tab.close();
+  await gateway.stop();
+});
+
+test('a request and its retries are a group, also if another request came between them', async () => {
+  const gateway = await Gateway.start({ mock_gateway: 1, stubs: [{ when: { user_says: 'limit' }, replies: [{ failure: 429 }, { failure: 503 }, 'Fine.'] }] });
+  const tab = await Console.open(browser, gateway);
+  const shown = () => tab.page.$$eval('tr[data-id]', (rows) => rows.map((row) => `${row.dataset.id} ${row.querySelector('.try').textContent}`.trim()).join());
+  await gateway.ask('limit');
+  await gateway.ask('other');
+  await gateway.ask('limit');
+  await until('the first retry', async () => await shown() === '3 2 tries,1 try 1,2');
+  await (await tab.page.$('tr[data-id="3"] a')).focus();
+  await gateway.ask('limit');
+  await gateway.ask('limit');
+  await until('the group', async () => await shown() === '5,4 3 tries,3 try 2,1 try 1,2');
+  assert.equal(await tab.focused(), 'Exchange 3');
+  await tab.page.reload();
+  await until('the group', async () => await shown() === '5,4 3 tries,3 try 2,1 try 1,2');
   await tab.close();
   await gateway.stop();
 });

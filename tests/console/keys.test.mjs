@@ -71,6 +71,7 @@ async function life(tab, name, press, type) {
   await press(`Delete ${name}`);
   await tab.waitForText('dialog h2', `Delete ${name}?`);
   await press('Cancel');
+  await tab.page.waitForFunction(() => !document.querySelector('dialog')); // until then the button is busy
   assert.equal((await gateway.ask('Hi', { key: secret })).status, 200, 'a deletion that was not confirmed deletes nothing');
   await press(`Delete ${name}`);
   await tab.waitForText('dialog h2', `Delete ${name}?`);

@@ -68,7 +68,7 @@ test('the address of the terminal opens the console once; a used one says so, an
   await first.waitForText('header', 'listening');
 
   const other = await openAt(await browser.createBrowserContext(), gateway, gateway.addresses[0]);
-  await other.waitForText('[role="alert"]', 'was used already');
+  await other.waitForText('[role="alert"]', 'was already used');
   assert.equal(await address(other), `${gateway.controlUrl}/#/journal`);
   await until('a fresh address', () => gateway.addresses.length === 2);
   await other.page.evaluate((hash) => { location.hash = hash; }, new URL(gateway.addresses[1]).hash);
@@ -83,7 +83,7 @@ test('the address of the terminal opens the console once; a used one says so, an
 test('a code that is late or foreign says so, and leaves the field', async () => {
   const gateway = await OnTerminal.start();
   const browser = await startBrowser();
-  for (const [code, said] of [['late_code', 'older than a minute'], ['wrong_code', 'not of the program that runs here']]) {
+  for (const [code, said] of [['late_code', 'older than a minute'], ['wrong_code', 'Unknown code']]) {
     const context = await browser.createBrowserContext();
     const tab = await openAt(context, gateway, 'about:blank');
     if (code === 'late_code') {
@@ -123,7 +123,7 @@ test('a link replaces no good token, and logs no tab out', async () => {
   const other = await Console.open(browser, gateway, { token: '' });
   await other.page.goto('about:blank');
   await other.page.goto(`${gateway.controlUrl}/#token=${gateway.token}`);
-  await other.waitForText('[role="alert"]', 'not taken from an address');
+  await other.waitForText('[role="alert"]', 'no token from an address');
   await other.close();
   await browser.close();
   await gateway.stop();

@@ -164,7 +164,7 @@ export class Console {
     const titles = { journal: 'Journal', review: 'Review', keys: 'API keys', stubs: 'Stubs', script: 'Script', control: 'Failures and clock' };
     const [name, id] = view.split('?')[0].split('/');
     await this.page.evaluate((hash) => { location.hash = hash; }, `#/${view}`);
-    const ofOne = { exchange: 'Exchange', stubs: 'Stub', compare: 'Compare' };
+    const ofOne = { exchange: 'Exchange', stubs: 'Stub' };
     await this.waitForText('h1', id ? `${ofOne[name]} ${id}` : titles[name]);
   }
 
@@ -190,8 +190,9 @@ export class Console {
 
   async click(name) {
     const found = await this.button(name);
-    // A list above it that comes late would move it away from under the mouse.
+    // A list above it that comes late would move it away from under the mouse, and a message covers the lower edge.
     await found.evaluate(async (element) => {
+      element.scrollIntoView({ block: 'center' });
       const place = () => JSON.stringify(element.getBoundingClientRect());
       for (let before = '', still = 0; still < 3; ) {
         still = place() === before ? still + 1 : 0;
