@@ -3,15 +3,17 @@
 import { call, get } from './api.mjs';
 import { showClock } from './clock.mjs';
 import { confirmed, curlButton } from './dialogs.mjs';
-import { add, button, editor, el, field, form, refill, say, select } from './dom.mjs';
+import { add, button, editor, el, field, form, refill, say, select, withOptions } from './dom.mjs';
 import { keySelect } from './keys.mjs';
 import { answered, live } from './live.mjs';
 import { cut } from './text.mjs';
 
-const failures = ['rate_limited', 'overloaded', 'server_error', 'service_unavailable', 'bad_gateway', 'gateway_timeout',
-  'request_timeout', 'bad_request', 'unauthorized', 'forbidden', 'not_found', 'conflict'];
-const faults = ['reset_on_accept', 'close_on_accept', 'garbage_on_accept', 'close_when_reused', 'reset_when_reused',
-  'unsolicited_continue', 'early_hints'];
+/// Puts the names that scripts may give to a type in front of the options of a select.
+function offerNames(made, type, signal) {
+  answered('/schema', signal).then(({ $defs }) =>
+    withOptions(made, [...$defs[type].anyOf[0].enum, ...[...made.options].slice(1).map((one) => [one.value, one.text])])).catch(() => {});
+}
+
 const chaosExample = '{"failure": "overloaded", "nth": 3}';
 
 export function showControl(main, { signal }) {
@@ -58,7 +60,8 @@ function howOften() {
 }
 
 function failureSection(parts, signal) {
-  const failure = select([...failures, ['status', 'another status …']]);
+  const failure = select(['rate_limited', ['status', 'another status …']]);
+  offerNames(failure, 'failure', signal);
   const status = el('input', { type: 'number', min: 200, max: 599 });
   const statusField = el('div', { hidden: true }, field('Status', status));
   status.value = '503';
@@ -92,7 +95,8 @@ function chaosSection(parts, signal) {
 }
 
 function connectionSection(parts, signal) {
-  const fault = select(faults);
+  const fault = select(['reset_on_accept']);
+  offerNames(fault, 'connection_fault', signal);
   const [times, often] = howOften();
   return mounted(parts, signal, { title: 'Connection faults', path: '/connections', label: 'Add the fault', said: 'The fault waits for a connection.',
     about: 'They apply to the next connections.',
