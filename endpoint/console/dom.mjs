@@ -265,7 +265,7 @@ export function refill(container, ...children) {
 
 /// A list of names and values, without the pairs that have no value.
 export function facts(pairs) {
-  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
+  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== false && value.length !== 0);
   return el('dl', {}, shown.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
 }
 

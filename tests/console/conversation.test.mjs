@@ -102,5 +102,7 @@ test('what is no chat has no conversation, and shows its answer', async () => {
   await tab.waitForText('pre', 'Content-Type: application/json');
   assert.equal((await tab.page.$$('.conversation')).length, 0);
   await tab.waitForText('pre', '"error": {');
+  const names = await tab.page.$$eval('dt', (all) => all.map((one) => one.textContent));
+  assert.ok(names.includes('Answered by') && !names.includes('Faults'), 'only facts that there are');
   await tab.close();
 });
