@@ -29515,7 +29515,7 @@ inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Equal requests ------------------------------------------------------------------------------------------------
+// --- Equal requests --------------------------------------------------------------------------------------------------
 
 /// Returns a JSON object without its labels and white space; other bodies unchanged.
 MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
@@ -29536,7 +29536,7 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   return value;
 }
 
-// --- Order and pauses ----------------------------------------------------------------------------------------------
+// --- Order and pauses ------------------------------------------------------------------------------------------------
 
 /// Whether the first was answered before the second arrived.
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
@@ -29599,7 +29599,7 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- Mistakes ------------------------------------------------------------------------------------------------------
+// --- Mistakes --------------------------------------------------------------------------------------------------------
 
 MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -29784,7 +29784,7 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Groups of equal requests --------------------------------------------------------------------------------------
+// --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 /// Judges a group of equal requests.
 class SameQuestion {

@@ -34,7 +34,7 @@ inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Equal requests ------------------------------------------------------------------------------------------------
+// --- Equal requests --------------------------------------------------------------------------------------------------
 
 /// Returns a JSON object without its labels and white space; other bodies unchanged.
 std::string without_labels(const std::string& text) {
@@ -55,7 +55,7 @@ std::uint64_t identity(const ExchangeRecord& record) {
   return value;
 }
 
-// --- Order and pauses ----------------------------------------------------------------------------------------------
+// --- Order and pauses ------------------------------------------------------------------------------------------------
 
 /// Whether the first was answered before the second arrived.
 bool comes_after(const Seen& first, const Seen& second) {
@@ -118,7 +118,7 @@ std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- Mistakes ------------------------------------------------------------------------------------------------------
+// --- Mistakes --------------------------------------------------------------------------------------------------------
 
 bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -303,7 +303,7 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Groups of equal requests --------------------------------------------------------------------------------------
+// --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 /// Judges a group of equal requests.
 class SameQuestion {
