@@ -290,176 +290,171 @@ struct GatewayState;
 
 }  // namespace detail
 
-/// An OpenAI-compatible model gateway inside this process. It listens when the constructor returns and is gone when the
-/// destructor does, whatever clients left open; that takes up to 50 ms for several hundred connections, and 0.06 ms for
-/// each beyond them. Any number may live side by side.
+/// An OpenAI-compatible model gateway in this process. It listens when the constructor returns and is stopped when the
+/// destructor returns, even with open clients; that takes up to 50 ms for several hundred connections, and 0.06 ms for
+/// each further one. Any number can exist at the same time.
 ///
-/// Its functions may be called from any thread. What they return are handles that may outlive it. Once it was moved
-/// from, they throw GatewayError; it may be destroyed, and assigned to.
+/// All functions are thread-safe. The handles they return may outlive the gateway. A moved-from gateway throws
+/// GatewayError; it may be destroyed and assigned to.
 ///
-/// A process that was forked from the one that made it has a copy of this object, and no gateway. There its destructor
-/// and every function that returns nothing do nothing; its addresses and api_key() can be asked for; all other
-/// functions throw GatewayError. Handles from before the fork are not to be used there. The port, and connections, end
-/// with the gateway although such a process lives.
+/// A forked process has a copy of this object but no gateway. There, its destructor and all functions that return
+/// nothing have no effect, addresses and api_key() work, and all other functions throw GatewayError. Do not use handles
+/// from before the fork there. The port and the connections close with the gateway, even if such a process lives on.
 class Gateway {
  public:
-  /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for options that are wrong, and when
-  /// it cannot listen, saying why: the port is taken, the host is not ours. Reports name `where`.
+  /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for invalid options, or with the
+  /// reason if it cannot listen: the port is taken, or the host is not local. Reports name `where`.
   explicit Gateway(SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-  /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
-  /// where an adapter is in use, at the line that made the gateway; else on stderr, and the program aborts. While an
-  /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.
+  /// Stops, then reports the problems of verify() that have not been read: with an adapter, as a failed check of the
+  /// running test at the line that made the gateway; otherwise on stderr, and aborts the program. During stack
+  /// unwinding it only prints them. Options::verify_on_destruction(false) turns this off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
-  /// Ends what this gateway was before, as the destructor does.
+  /// Stops the previous gateway, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// What an SDK takes as its base address: "http://127.0.0.1:54321/v1".
+  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
   std::string base_url() const;
   /// The same without "/v1": "http://127.0.0.1:54321".
   std::string root_url() const;
-  /// The host that it listens on, as Options::host says; the addresses above have 127.0.0.1 for 0.0.0.0.
+  /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
-  /// The port that it listens on, from 1 to 65535.
+  /// Returns the port it listens on, from 1 to 65535.
   int port() const;
-  /// The secret of the default key, "key_1". It is valid from the start, and the only secret that can be asked for
-  /// again.
+  /// Returns the secret of the default key, "key_1", which is valid from the start. No other secret can be read later.
   std::string api_key() const;
 
-  /// The keys, as the console's page API Keys manages them.
+  /// Returns the keys, as the console page API Keys manages them.
   Keys keys() const;
 
-  /// Begins a stub for POST /v1/chat/completions, which is live when reply() or never() returns.
+  /// Begins a stub for POST /v1/chat/completions; reply() or never() mounts it.
   StubBuilder chat(SourceLocation where = SourceLocation::current());
 
-  /// Breaks a reply at every place, in every way: the callable, which asks with the client under test and returns when
-  /// the client has its answer or has given up, runs once unbroken, then once for each place of that answer and each
-  /// effect that can happen there. The loop makes a step when it comes to it, and its body judges the client:
+  /// Breaks a reply at every place, in every way. The callable sends a request with the client under test and returns
+  /// when the client has its answer or has given up. It runs once with the unbroken reply, then once for each place in
+  /// that answer and each effect possible there. Each iteration of the loop runs one step; its body judges the client:
   /// `for (const auto& broken : gateway.sweep(reply, [&] { client.stream("go"); })) CHECK(…)`.
   ///
-  /// The places of a stream are: before and after the head, after each event (and so after each token), in the middle
-  /// of each event, inside each character of several bytes, before `[DONE]`, and at the end. Those of a reply that is
-  /// not streamed are: before and after the head, in the middle of the body, inside each of its characters of several
-  /// bytes, and at the end. Effects are sweep_effects(), on the manual clock without the stall, which nobody would end.
-  /// An effect is left out where it does what another one does (truncate() where it closes the connection). splits()
-  /// breaks nothing, and divides the answer in two writes at each byte.
+  /// Places in a stream: before and after the head, after each event (and so each token), in the middle of each event,
+  /// inside each multi-byte character, before `[DONE]`, and at the end. Places in other replies: before and after the
+  /// head, in the middle of the body, inside each of its multi-byte characters, and at the end. The effects are
+  /// sweep_effects(), without the stall on the manual clock, which would not advance. Effects that equal another one at
+  /// a place are skipped (truncate() where it closes the connection). With splits() nothing breaks: the answer is
+  /// divided into two writes at each byte.
   ///
-  /// While the callable runs, and no longer, every chat request gets the reply of the step, whatever stubs there are,
-  /// also when the client tries again; SweepOptions::when limits that. Of several requests of the unbroken run the
-  /// first gives the places. SweepStep::reached says whether a step came to its place, which verify() does not report;
-  /// it reports everything else. Throws GatewayError for a reply that has faults or holds of its own, or a pace on the
-  /// manual clock. begin(), size() and the loop throw it when no request of the unbroken run got the reply, when two
-  /// steps running make no request, and when a rule of chaos strikes a step; they let pass what the callable throws.
+  /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
+  /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
+  /// SweepStep::reached tells whether a step reached its place; verify() does not report that, but everything else.
+  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. begin(), size() and the
+  /// loop throw it if no request of the unbroken run got the reply, if two consecutive steps make no request, and if a
+  /// chaos rule strikes a step. They let exceptions of the callable pass.
   Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
               SourceLocation where = SourceLocation::current());
 
-  /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued. The
-  /// scope is everything, an operation, for_key(id) or for_model(id). `times` is at least 1, or GatewayError.
+  /// Answers the next `times` requests in the scope, at least 1, with a failure, in the order queued. The scope is
+  /// everything, an operation, for_key(id) or for_model(id).
   void fail_next(const Failure& failure, std::size_t times = 1);
   void fail_next(const Failure& failure, std::size_t times, const FailureScope& scope);
-  /// Answers every request in the scope with a failure until clear_failures.
+  /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, queued ones too; with a scope, those that were forced for it.
+  /// Ends all forced failures, including queued ones; with a scope, only those for that scope.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a rule of chaos: what goes wrong, in which chat requests, decided by Options::seed; see Chaos. Several rules
-  /// are asked in the order written, and all that strike are applied; a failure ends the list. They strike what a stub
-  /// or the default reply answers, not what is refused. They are numbered from 1. Exchange::chaos says what struck;
-  /// verify() and review() print the seed. verify() does not report a fault of chaos to which the reply did not come.
+  /// Adds a chaos rule: which chat requests it breaks and how, decided by Options::seed; see Chaos. Rules apply in the
+  /// order added, and all that strike apply; a failure ends the list. They affect answers of stubs and of the default
+  /// reply, not rejections. They are numbered from 1. Exchange::chaos lists the strikes; verify() and review() print
+  /// the seed. verify() does not report a chaos fault that the reply did not reach.
   void chaos(const Chaos& rule);
-  /// Drops the rules of chaos with their counts: the next one is number 1 and counts from the first request on.
+  /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
 
-  /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
-  /// queue waits until a connection comes to its moment, which is being accepted, the next request once it has served
-  /// one, or any request (ConnectionFault::Moment); open connections count. verify() reports a fault to whose moment no
-  /// connection came. Journal::connection_hits has those that were struck. `times` is at least 1, or GatewayError.
+  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first in the queue waits
+  /// for a connection at its moment (ConnectionFault::Moment): when accepted, at the next request after a first one, or
+  /// at any request; open connections count. verify() reports a fault that found no connection.
+  /// Journal::connection_hits lists the connections struck.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
-  /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
-  /// earlier fault of that moment. A fault that next_connection queued comes before it. verify() does not report that
-  /// no connection came.
+  /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
+  /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Drops the faults of next_connection that no connection came to, and those of every_connection.
+  /// Removes the pending faults of next_connection and those of every_connection.
   void clear_connection_faults();
-  /// Closes the port, so that connecting to it fails with ECONNREFUSED, until accept_connections or reset; how often
-  /// clients tried cannot be known. Open connections go on; those that wait to be accepted at that very moment are
-  /// reset. Nothing happens the second time, or once the gateway is stopped.
+  /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
+  /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
+  /// closed or the gateway stopped.
   void refuse_connections();
-  /// Opens the same port again. Throws GatewayError when another program has taken it meanwhile.
+  /// Opens the same port again. Throws GatewayError if another program has taken it.
   void accept_connections();
 
-  /// Mounts another operation behind the same keys, rights, limits, failures and journal. `method` is in capitals.
-  /// `path` begins with "/" and is compared as sent, without the query; a segment `{name}` takes any one segment, and a
-  /// path without one comes first. The handler runs on the connection's thread; what it throws becomes a 500 on the
-  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. One on
-  /// `GET /v1/models` answers in place of the list of models, and changes nothing in which models are served. Throws
-  /// GatewayError for a method and path that only the gateway serves: `POST /v1/chat/completions` and
-  /// `GET /v1/models/{id}`; `DELETE /v1/models/{id}` is none.
+  /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
+  /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
+  /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
+  /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for `GET
+  /// /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations that
+  /// only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
-  /// Mounts script documents, all that they hold as one block: within it the first stub that matches answers, and all
-  /// come before stubs that were mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws
-  /// ScriptError for what is wrong in them, and GatewayError for a "gateway" section, which says how a gateway starts:
+  /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
+  /// mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws ScriptError for errors in the
+  /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
   /// `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
-  /// The same from a value.
+  /// The same with a JSON value.
   // A template, so that load("demo.json") is a path.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   LoadedScript load(const T& document);
 
-  /// Every exchange so far, within Options::journal_limits.
+  /// Returns all exchanges so far, within Options::journal_limits.
   Journal journal() const;
 
-  /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
-  /// are not as they should be, functions of the test that threw, faults that were never reached, waits that ran into
-  /// their guard. Waits first, in real time, at most a second, until no exchange is under way. With a scope, only what
-  /// concerns one of several tests: its requests, and the stubs that key_is or header_is gave to it. Throws
-  /// GatewayError for a scope whose key this gateway does not have.
+  /// Verifies that everything went as scripted. Reports unmatched requests, unmet expectations, requests that violate
+  /// should() conditions, exceptions of the test's functions, faults never reached, and waits ended by their guard.
+  /// First waits in real time, up to 1 s, until no exchange is under way. With a scope, only covers one of several
+  /// tests: its requests, and the stubs bound to it by key_is or header_is. Throws GatewayError for a scope with an
+  /// unknown key.
   Verification verify() const;
   Verification verify(const RequestScope& scope) const;
-  /// What the client did wrong, as far as the journal proves it. Waits like verify().
+  /// Returns the client's mistakes that the journal proves. Waits like verify().
   Review review() const;
   Review review(const RequestScope& scope) const;
 
-  /// The state of a state machine: "started" until a stub's then_state, or set_state, moved it.
+  /// Returns the state of a state machine: "started" until then_state() of a stub or set_state() changes it.
   std::string state(const std::string& machine) const;
-  /// Moves a state machine, whatever state it is in.
+  /// Sets the state of a state machine, whatever its current state.
   void set_state(const std::string& machine, std::string state);
 
-  /// Forgets stubs, states of state machines, forced failures, chaos, faults of connections (the port is opened), the
-  /// journal, and the problems of verify(); keys, limits and mounted operations stay. A request that arrives late from
-  /// an earlier test cannot be told from the next test's, unless tests have a key or a header of their own
-  /// (RequestScope).
+  /// Removes stubs, states of state machines, forced failures, chaos, connection faults (and opens the port), the
+  /// journal, and the problems of verify(). Keeps keys, limits and mounted operations. A late request of an earlier
+  /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Ends every connection and stops listening, as the destructor does: that takes up to 50 ms for several hundred
-  /// connections, and 0.06 ms for each beyond them. A function of the test that blocks is waited for, and named on
-  /// stderr after a second. Throws GatewayError when called by a function that this gateway called; the destructor then
-  /// aborts the program, after a message on stderr.
+  /// Closes all connections and stops listening, as the destructor does; this takes up to 50 ms for several hundred
+  /// connections, and 0.06 ms for each further one. Waits for blocking functions of the test, and names them on stderr
+  /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
+  /// program with a message on stderr.
   void stop();
 
  private:
   friend struct detail::Access;
   class Impl;
-  /// Ends a gateway; in another process than its maker's it does nothing.
+  /// Destroys a gateway; has no effect in a forked process.
   struct End {
     void operator()(Impl* impl) const noexcept;
   };
-  // All throw GatewayError when this gateway was moved from.
+  // All throw GatewayError for a moved-from gateway.
   Impl& any() const;
-  /// Null in another process than its maker's.
+  /// Returns null in a forked process.
   Impl* here() const;
-  /// Throws GatewayError in another process than its maker's.
+  /// Throws GatewayError in a forked process.
   Impl& asked() const;
 
-  /// What the gateway answers from; null in another process than its maker's.
+  /// The state that connections answer from; null in a forked process.
   detail::GatewayState* serving() const;
   LoadedScript load_json(const Json& document);
 
@@ -482,31 +477,31 @@ struct StubPlan;
 
 }  // namespace detail
 
-/// A stub that is live. A handle: may outlive its gateway.
+/// A mounted stub. A handle that may outlive its gateway.
 class Stub {
  public:
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
        std::shared_ptr<detail::JournalState> journal);
 
-  /// How many requests it has answered; each is in the journal.
+  /// Returns the number of requests it has answered; all of them are in the journal.
   std::size_t calls() const;
-  /// Waits, in real time, until it has answered `count` requests.
+  /// Waits in real time until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
-  /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
+  /// Returns the newest exchange that it answered. Throws GatewayError if the journal has none.
   Exchange last_call() const;
-  /// The exchanges that it answered and the journal still holds, oldest first.
+  /// Returns the exchanges that it answered and the journal still keeps, oldest first.
   std::vector<Exchange> exchanges() const;
-  /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
+  /// Returns the peak number of requests this stub was answering at the same time, until their last bytes were sent.
   std::size_t peak_concurrency() const;
-  /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
+  /// Returns its name and source location: `"weather question" (agent_test.cpp:41)`.
   std::string title() const;
-  /// The line of `gateway.chat()` that began it.
+  /// Returns the location of the `gateway.chat()` call that began it.
   SourceLocation where() const;
 
-  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
-  /// happens the second time.
+  /// Unmounts the stub: later requests no longer match it. Its expectations still count. Calling it again has no
+  /// effect.
   void remove() const;
-  /// A handle that removes the stub when it is destroyed.
+  /// Returns a handle that removes the stub when it goes out of scope.
   [[nodiscard]] ScopedStub scoped() const;
 
  private:
@@ -516,7 +511,7 @@ class Stub {
   detail::Lasting<detail::JournalState> journal_;
 };
 
-/// A stub that is removed when this is destroyed: for one test on a gateway that others use.
+/// A stub that is removed when it goes out of scope, for a test on a shared gateway.
 class [[nodiscard]] ScopedStub : public Stub {
  public:
   explicit ScopedStub(Stub stub) : Stub(std::move(stub)) {}
@@ -528,20 +523,19 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
-/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
-/// newest.
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` mounts it, so they come last. Of the
+/// matching stubs, the one with the highest priority answers; with equal priority, the newest.
 class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
               SourceLocation where);
-  // Defined once, in the library: every test file that names one would compile them again.
+  // Defined once, in the library, instead of in every including file.
   StubBuilder(StubBuilder&&) noexcept;
   StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
-  /// up to the first that does not match.
+  /// Restricts the stub to requests that match every matcher. Without `when` it matches all requests. Evaluation stops
+  /// at the first mismatch.
   template <class... Matchers>
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -552,8 +546,8 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// What every request that this stub answers should match. It chooses nothing: a request that breaks it gets its
-  /// reply all the same, and verify() reports it.
+  /// Sets conditions that every request answered by this stub should meet. They do not affect matching: a request that
+  /// violates one still gets its reply, and verify() reports it.
   template <class... Matchers>
   StubBuilder should(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
@@ -564,24 +558,24 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
+  /// Answers `count` requests, at least 1, then lets older stubs answer. Default: unlimited.
   StubBuilder times(std::size_t count) &&;
-  /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
-  /// Whole numbers that are not negative, or GatewayError.
+  /// Sets the number of calls that verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. Does
+  /// not limit calls. Whole numbers, not negative.
   StubBuilder expect(Range calls) &&;
-  /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
+  /// Sets the priority: higher ones are tried first, regardless of age. Default: 0.
   StubBuilder priority(int priority) &&;
-  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
+  /// Restricts the stub to a state of a state machine. The state is "started" until a stub or the test changes it.
   StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
-  /// time, one finds the new state.
+  /// Moves the state machine to this state with each answer. This is atomic with the choice of the stub: of two
+  /// simultaneous requests, one sees the new state.
   StubBuilder then_state(std::string machine, std::string state) &&;
-  /// The name that reports show. Unless set, its line stands for it.
+  /// Sets the name in reports. Default: its source line.
   StubBuilder named(std::string name) &&;
 
-  /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
-  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for settings that contradict each other, such as expect(3).times(2).
+  /// Answers one request with each of these, in order; the last one repeats, unless it is then_nothing_more(). Each is
+  /// a Reply, a string (text), a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
+  /// for contradictory settings such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -592,8 +586,8 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
-  /// `never_expected`, and verify() reports it.
+  /// Mounts a stub that must not be called, instead of reply(): a matching request gets 422 `never_expected`, and
+  /// verify() reports it.
   Stub never() &&;
 
  private:
@@ -609,7 +603,7 @@ class [[nodiscard]] StubBuilder {
   void add(NothingMore);
   Stub mount();
   Stub live();
-  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
+  /// Returns the settings. Throws GatewayError if they were moved to another builder or mounted.
   detail::StubPlan& plan();
 
   std::shared_ptr<detail::Script> script_;
@@ -2972,22 +2966,21 @@ inline Operation operation(std::string method, std::string path) { return {std::
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// `requests` per `window` on the gateway's clock. A window begins with the first request after the last one ended;
-/// a request beyond the number gets 429, and its Retry-After is what is left of the window, rounded up to whole
-/// seconds.
+/// `requests` per `window` on the gateway's clock. A window begins with the first request after the previous window.
+/// Further requests get 429; Retry-After is the remaining time of the window, rounded up to whole seconds.
 struct RateLimit {
   std::size_t requests;
   Duration window;
 };
 
-/// `tokens` per `window` on the gateway's clock: a chat request takes those of its prompt and `max_tokens` for each of
-/// its choices, an embedding those of its input. A window begins as that of a RateLimit does. A request that finds too
-/// few left gets 429 with what is left of the window as Retry-After; one that asks for more than `tokens`, the 429 or
-/// 413 of Options::oversized_gets_413.
+/// `tokens` per `window` on the gateway's clock. A chat request takes the tokens of its prompt and `max_tokens` for
+/// each choice, an embedding those of its input. Windows begin as in RateLimit. If too few are left, the request gets
+/// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
+/// Options::oversized_gets_413.
 ///
-/// What the usage of the answer does not need goes back before the answer ends, and all of it where that is a failure.
-/// Without `max_tokens` the answer's tokens are taken when there is one, even if that is more than were left. An answer
-/// without a usage of the gateway's making, by raw_reply() or chunks(), keeps what was taken.
+/// Before the answer ends, tokens that its usage does not need are returned; for a failure, all of them. Without
+/// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
+/// the gateway (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -2999,35 +2992,34 @@ enum class KeyState { enabled, disabled, deleted };
 std::string to_string(KeyState state);
 std::ostream& operator<<(std::ostream& out, KeyState state);
 
-/// What the console shows of a key, at the moment of the call. The secret is not part of it: Keys::create shows it
-/// once.
+/// The public data of a key at the time of the call. Excludes the secret, which only Keys::create returns.
 struct ApiKey {
-  /// "key_1", which is the default key, "key_2" and so on.
+  /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// How its secret begins, if with "sk-", and ends: "sk-…ab12". Of a secret with fewer than 16 characters nothing of
-  /// its end is shown.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is hidden if the secret has fewer than 16
+  /// characters.
   std::string hint;
   KeyState state = KeyState::enabled;
-  /// Models it may use; empty: all.
+  /// The models it may use; empty: all.
   std::vector<std::string> models;
-  /// Operations it may use; empty: all.
+  /// The operations it may use; empty: all.
   std::vector<Operation> operations;
-  /// The limit of this key alone; empty: none.
+  /// Its own rate limit; empty: none.
   std::optional<RateLimit> limit;
-  /// The limit of this key alone to tokens; empty: none.
+  /// Its own token limit; empty: none.
   std::optional<TokenLimit> limit_tokens;
-  /// The name of the group of keys whose requests and tokens count together against them; empty: the key counts alone.
+  /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
-  /// When it was created, on the gateway's clock.
+  /// The time of its creation, on the gateway's clock.
   TimePoint created;
-  /// Requests that presented its secret, whatever they were answered. The journal may have evicted them.
+  /// The number of requests with its secret, regardless of the answer and of eviction from the journal.
   std::size_t requests = 0;
   /// When the last of them was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
 };
 
-/// A key that was just made, with its secret, which is shown this once.
+/// A new key with its secret, which is not shown again.
 struct CreatedKey {
   std::string id;
   std::string secret;
@@ -3038,13 +3030,13 @@ namespace detail {
 
 struct Access;
 
-/// A state that a key has for so many requests.
+/// A key state for a number of requests.
 struct KeyStep {
   KeyState state;
   std::size_t requests;
 };
 
-/// What KeyOptions were set to.
+/// The values of KeyOptions.
 struct KeyValues {
   std::optional<std::string> secret;
   bool disabled = false;
@@ -3058,37 +3050,37 @@ struct KeyValues {
 
 }  // namespace detail
 
-/// How a key is created. A value; each setter returns a changed copy.
+/// The settings of a new key. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// The key's secret. Unless set, one is generated. The documented service has only keys that start with `sk-`; this
-  /// takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-` alone, or a
-  /// secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer than 16
-  /// characters is masked in fields that carry credentials only, since it may be a word of a prompt.
+  /// Sets the key's secret. Default: generated. The documented service only has keys that start with `sk-`; this
+  /// accepts any visible ASCII without spaces, such as the `EMPTY` of local servers. Keys::create throws GatewayError
+  /// if it is empty, just `sk-` or in use. A secret without `sk-` and with fewer than 16 characters may be a word of a
+  /// prompt, so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
-  /// Whether the key is created disabled. False unless set.
+  /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
-  /// The key is in this state, enabled or disabled, for its first `requests`, at least 1, then in that of the next such
-  /// call for as many as that says; then as disabled() says. Requests count whatever they are answered. Repeatable.
-  /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted. Else GatewayError.
+  /// Sets the state, enabled or disabled, for the first `requests` requests, at least 1. Repeatable: each call
+  /// continues after the previous one; afterwards disabled() applies. All requests count, regardless of the answer.
+  /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted.
   [[nodiscard]] KeyOptions state_for(KeyState state, std::size_t requests) const;
-  /// The key may use only these models: others get 403, and the models list omits them. All unless set.
+  /// Limits the key to these models: others get 403 and are missing from the models list. Default: all.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// The key may use only these operations: others get 403. All unless set.
+  /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
-  /// Keys::create throws GatewayError. Any number unless set.
+  /// Limits the requests of the key per window of the gateway's clock; see RateLimit. Both are positive, or
+  /// Keys::create throws GatewayError. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// The requests of the key may take only so many tokens per window of the gateway's clock; see TokenLimit. It holds
-  /// beside limit(). Both positive, or Keys::create throws GatewayError. Any number unless set.
+  /// Limits the tokens of the key per window of the gateway's clock; see TokenLimit. Applies in addition to limit().
+  /// Both are positive, or Keys::create throws GatewayError. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// The requests of all keys of this group count together, and so do their tokens, against the limits of whichever of
-  /// them asks. Each has a window of its own unless set.
+  /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
+  /// with its own limits. Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
@@ -3108,52 +3100,53 @@ class KeyStore;
 
 }  // namespace detail
 
-/// The keys of a gateway, as the console's page API Keys manages them. A handle: may outlive its gateway. A change
-/// applies to the first request that is sent after the call returned, from any thread; a request under way completes. A
-/// call with an id throws GatewayError for an unknown id, and all but find() for a deleted key too.
+/// The keys of a gateway, as the console page API Keys manages them. A handle that may outlive its gateway. A change
+/// applies to requests sent after the call returns, from any thread; requests under way complete. Functions with an id
+/// throw GatewayError for an unknown id and, except find(), for a deleted key.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// Makes a new key, whose secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be
-  /// one (KeyOptions::secret), and for a limit that is not positive.
+  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for an invalid secret
+  /// (KeyOptions::secret) and for a limit that is not positive.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: its requests get 403 from now on. No effect on a disabled key.
   void disable(const std::string& id) const;
-  /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.
+  /// Disables the key for its next `requests` requests, at least 1, which get 403; then it is enabled. See
+  /// KeyOptions::state_for.
   void disable_for(const std::string& id, std::size_t requests) const;
-  /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
+  /// Enables the key: its requests are accepted again. No effect on an enabled key.
   void enable(const std::string& id) const;
-  /// Deletes the key: its requests get 401 from now on. It cannot come back.
+  /// Deletes the key: its requests get 401 from now on. This is final.
   void remove(const std::string& id) const;
-  /// Limits the key to these models: others get 403, and the models list omits them. An empty list: all.
+  /// Limits the key to these models: others get 403 and are missing from the models list. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
   /// Limits the key to these operations: others get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
-  /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
+  /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
-  /// Ends the key's limit. Nothing happens to a key without one.
+  /// Removes the key's rate limit, if any.
   void unlimit_rate(const std::string& id) const;
-  /// Limits the key to `tokens` per `window`, starting afresh; see TokenLimit. Both positive, or GatewayError.
+  /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
-  /// Ends the key's limit of tokens. Nothing happens to a key without one.
+  /// Removes the key's token limit, if any.
   void unlimit_tokens(const std::string& id) const;
-  /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
-  /// GatewayError.
+  /// Sets the limit shared by all keys, both values positive, and restarts its count. Replaces Options::limit and
+  /// applies in addition to the keys' own limits.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
-  /// Ends the limit that all keys share.
+  /// Removes the limit shared by all keys.
   void unlimit_rate_for_all() const;
-  /// Sets a limit of tokens that all keys share, beside their own, in place of Options::limit_tokens, starting afresh.
-  /// Both positive, or GatewayError.
+  /// Sets the token limit shared by all keys, both values positive, and restarts its count. Replaces
+  /// Options::limit_tokens and applies in addition to the keys' own limits.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
-  /// Ends the limit of tokens that all keys share.
+  /// Removes the token limit shared by all keys.
   void unlimit_tokens_for_all() const;
 
-  /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
+  /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;
-  /// Every key that is not deleted, in order of creation.
+  /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
 
  private:
@@ -3217,135 +3210,132 @@ struct OptionValues;
 
 }  // namespace detail
 
-/// What becomes of a chat request that no stub answers while stubs are mounted.
+/// What a chat request gets that no stub answers, although stubs are mounted.
 enum class Unmatched {
   /// 422 `no_stub_matched`, and verify() reports it.
   fails_verification,
-  /// 422 `no_stub_matched`, and that is all.
+  /// 422 `no_stub_matched`, without a problem in verify().
   allowed,
-  /// The default reply answers, as if there were no stub.
+  /// The default reply, as without stubs.
   gets_default_reply,
 };
 
-/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. A wrong
-/// value throws GatewayError from the Gateway's constructor.
+/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. The
+/// Gateway's constructor throws GatewayError for invalid values.
 class Options {
  public:
   Options();
 
-  /// The address or name to listen on, not empty. 127.0.0.1 unless set: cpp-httplib is not meant for a hostile network.
+  /// Sets the address or name to listen on, not empty. Default: 127.0.0.1, because cpp-httplib is not meant for a
+  /// hostile network.
   [[nodiscard]] Options host(std::string host) const;
-  /// The port to listen on, from 0 to 65535. 0, which it is unless set, takes a free one, so that tests run side by
-  /// side. A port is never shared.
+  /// Sets the port to listen on, from 0 to 65535. 0 (default) takes a free port, so that tests can run in parallel. A
+  /// port is never shared.
   [[nodiscard]] Options port(int port) const;
 
-  /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
-  /// given once, or GatewayError.
+  /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
-  /// Serves any model: a request for an id that is neither set here nor named by a stub gets its answer, and the review
-  /// notes it (`unlisted_model`). `GET /v1/models` lists what model() set, `mock-model` if nothing, then the ids that
-  /// stubs name, and the first 1,000 that requests asked for, up to 256 bytes each; a reset of the journal forgets
-  /// these. Rights of keys count as always. Off unless set: the documentation answers 404 for a model that is not
-  /// there.
+  /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
+  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
+  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
+  /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
-  /// Whether `POST /v1/embeddings` is served as OpenAI documents it, behind the same keys, limits, failures and checks
-  /// as a chat: vectors of unit length, the same for the same text, near for texts that share words; `float` or
-  /// `base64`, 1,536 dimensions unless asked for others, up to 8,192. Gateway::on mounts another answer in its place.
-  /// Unless set, with the openai profile alone: the gateway's documentation does not have it.
+  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the same keys, limits, failures and
+  /// checks as chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They
+  /// are `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
+  /// Default: only in the openai profile, because the gateway's documentation does not have it.
   [[nodiscard]] Options embeddings(bool served = true) const;
-  /// Lets pages of this origin call the gateway from a browser, `http://localhost:5173`, or with `*` all; repeatable.
-  /// The browser's preflight (Fetch standard, 4.8) is answered 204 without a key, every answer has the fields that let
-  /// the page read it, and `browser_request` is no finding. GatewayError for what is no origin: scheme and host, with a
-  /// port or without, and nothing behind. None unless set: pages hold no keys.
+  /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
+  /// the page read it, and `browser_request` is no finding. An origin is scheme and host, optionally a port, and
+  /// nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
-  /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
-  /// `sk-`. KeyOptions::secret says what it may be.
+  /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
+  /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
-  /// Adds a further key, which exists from the start; repeatable. Its secret, unless set, can be asked for nowhere.
+  /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
-  /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
-  /// There is none unless set.
+  /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
-  /// Sets a limit of tokens that all keys share: `tokens` per `window` on the gateway's clock, both positive, or
-  /// GatewayError; see TokenLimit. It holds beside limit(). There is none unless set.
+  /// Sets a token limit shared by all keys: `tokens` per `window` on the gateway's clock, both positive; see
+  /// TokenLimit. Applies in addition to limit(). Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
-  /// Whether a request that asks for more tokens than its limit has at all gets 413, as Groq and GitHub Models answer
-  /// it, in place of OpenAI's 429. Neither has Retry-After. False unless set.
+  /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
+  /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
-  /// run. 1 unless set.
+  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. The same seed repeats the
+  /// same run. Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
-  /// The clock by which everything scripted is done: RealClock, which it is unless set, InstantClock or ManualClock.
+  /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
+  /// Sets the shapes of replies and errors, and what is accepted unless acceptance() is set. Default: `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
-  /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
-  /// else a default Acceptance.
+  /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Cuts text into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Unless set, a token is
-  /// a word.
+  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Default: a
+  /// token is a word.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
-  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
-  /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
-  /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
+  /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
+  /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
+  /// once. Failures and raw replies only have their own pace, other operations have none. Does not accept by_pieces(),
   /// which fits one reply.
   [[nodiscard]] Options pace(Pace pace) const;
-  /// The largest `n` accepted, at least 1; beyond it 400. 128 unless set.
+  /// Sets the largest accepted `n`, at least 1; larger ones get 400. Default: 128.
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
-  /// The largest request body in bytes, at least 1; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB
-  /// longer with its sizes, extensions and trailer; beyond that it gets 413 too. So what the gateway and its journal
-  /// hold of one request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
+  /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
+  /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
+  /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// The largest request line and header section together in bytes, at least 1024; beyond it 431. 64 KiB unless set.
+  /// Sets the largest total of request line and header section in bytes, at least 1024; larger ones get 431. Default:
+  /// 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
-  /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
-  /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
+  /// Sets how many exchanges, and bytes of requests, the journal keeps, at least 1 of each. Default: 10,000 and 64 MiB.
+  /// Beyond either, the oldest are evicted; Journal::evicted counts them.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
-  /// Whether the journal keeps what was sent, for Exchange::answer. Of one answer it keeps at most max_body bytes. They
-  /// count against the bytes of journal_limits when the exchange has ended. False unless set.
+  /// Sets whether the journal keeps sent answers for Exchange::answer, up to max_body bytes each. They count towards
+  /// the bytes of journal_limits once the exchange has ended. Default: false.
   [[nodiscard]] Options keep_answers(bool keep) const;
 
-  /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
-  /// Positive, as all timeouts, or GatewayError. 30 s unless set.
+  /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
+  /// Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
-  /// is answered 408 and its connection closed. 30 s unless set.
+  /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
+  /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
-  /// it that have been received; then it is answered 408 and its connection closed. A body that slow_body() strikes may
-  /// take any time. 60 s unless set.
+  /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
+  /// then the request gets 408 and its connection is closed. A body struck by slow_body() is not limited. Default: 60
+  /// s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
-  /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
+  /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
-  /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
+  /// Sets the real time after which an idle kept-alive connection is closed. Default: 75 s.
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
-  /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
-  /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
-  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
-  /// longer than the timeouts of clients, so that those end it first. Positive, or GatewayError; std::nullopt: no
-  /// guard.
+  /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
+  /// SseDialect::open_after_done, which otherwise only the client ends. The outcome is then `guard_expired`, and
+  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. Positive;
+  /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
-  /// What becomes of requests that no stub answers. Unmatched::fails_verification unless set.
+  /// Sets what happens to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
-  /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
+  /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
+  /// framework, or on stderr, followed by an abort. Default: true.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
-  /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
-  /// constructor, when there is no such code.
+  /// Excludes findings with this code from every review; repeatable. The Gateway's constructor throws GatewayError for
+  /// an unknown code.
   [[nodiscard]] Options without_finding(std::string code) const;
 
-  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr. Of
-  /// a connection that could not be served, which is answered 503 connection_limit, it is called on the thread that
-  /// accepts connections: as long as it takes then, no other is accepted.
+  /// Sets a function, for logs, called on the connection's thread when an exchange has ended. Its exceptions are
+  /// reported on stderr. For a connection that gets 503 connection_limit it is called on the accepting thread, which
+  /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
-  /// client can see it: for logs. A request that the fault strikes is under way meanwhile. What it throws is reported
-  /// on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on that
+  /// connection's thread and before its client can notice. A request struck by the fault is under way meanwhile. Its
+  /// exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -3880,27 +3870,26 @@ struct SweepPlan;
 
 }  // namespace detail
 
-/// What a sweep breaks a reply with unless SweepOptions::effects sets others, and what such a list may begin with:
-/// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
-/// skip_event, duplicate_event. Every one comes to an end by itself, unless the client does not close its side after a
-/// FIN.
+/// Returns the default effects of a sweep, a base for custom SweepOptions::effects: close_connection, reset_connection,
+/// half_close, truncate, garbage, stall of 10 ms, error_event of a server error, skip_event, duplicate_event. Each ends
+/// by itself, unless the client does not close its side after a FIN.
 std::vector<Effect> sweep_effects();
 
-/// How a sweep goes; see Gateway::sweep. A value; each setter returns a changed copy.
+/// The settings of a sweep; see Gateway::sweep. A value; each setter returns a changed copy.
 class SweepOptions {
  public:
   SweepOptions();
 
-  /// Breaks the reply with these, in place of sweep_effects(). GatewayError for an empty list, and for splits().
+  /// Sets the effects instead of sweep_effects(). Not empty, and not for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// Breaks the reply at every byte of the body besides. GatewayError for splits(), which are at every byte.
+  /// Also breaks the reply at every byte of the body. Not for splits(), which does so anyway.
   [[nodiscard]] SweepOptions every_byte() const;
-  /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
+  /// Limits the number of steps, at least 1. They are spread evenly and are always the same.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
+  /// Splits only inside the body, including HTTP chunk framing. Only for splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
-  /// of an agent, or one of several tests on a gateway.
+  /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
+  /// or one of several tests on a gateway.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3921,27 +3910,26 @@ class SweepOptions {
   detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
-/// A sweep that breaks nothing: the reply comes whole, in two writes (Reply::split_write), the second after byte 1, 2
-/// and so on of everything that the client receives, the head included. A parser that yields the same each time
-/// depends on no piece being whole. Each step takes a millisecond or two of real time.
+/// A sweep without faults: the whole reply is sent in two writes (Reply::split_write), divided after byte 1, 2 and so
+/// on of all bytes, including the head. A parser with the same result each time does not depend on complete pieces. A
+/// step takes 1 to 2 ms of real time.
 SweepOptions splits();
 
-/// One step of a sweep that is over: how the reply came, and what the client made of it. A value; its exchanges are
-/// handles.
+/// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
 class SweepStep {
  public:
   /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
   const std::string& name() const { return name_; }
-  /// Where the reply broke. GatewayError for a split.
+  /// The place where the reply broke. Throws GatewayError for a split.
   const Trigger& trigger() const;
-  /// How the reply broke. GatewayError for a split.
+  /// The effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// After which byte of the answer the second write began. GatewayError for a step of another sweep.
+  /// The number of bytes before the second write. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
-  /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
-  /// several. They have ended, unless the client left one open for a second.
+  /// The requests answered by the step's reply that the journal keeps, oldest first; several if the client retried.
+  /// They have ended, unless the client left one open for 1 s.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of exchanges() came to the place where the reply breaks or is split.
+  /// Whether one of exchanges() reached the place of the fault or split.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -3963,9 +3951,9 @@ class SweepRun;
 
 }  // namespace detail
 
-/// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
-/// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
-/// copies share it, and it may outlive its gateway. One thread at a time may use it.
+/// A range of steps, each run when the loop reaches it; see Gateway::sweep. An input range with one pass; begin()
+/// restarts with the first step. The first begin() or size() makes the unbroken run, only once. A handle: copies share
+/// it, and it may outlive its gateway. Not thread-safe.
 class [[nodiscard]] Sweep {
  public:
   class Iterator {
@@ -3981,7 +3969,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Makes the next step. At the end, and where it was moved from, there is none.
+    /// Runs the next step. No effect at the end and after a move.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }
@@ -3997,10 +3985,10 @@ class [[nodiscard]] Sweep {
 
   explicit Sweep(std::shared_ptr<detail::SweepRun> run) : run_(std::move(run)) {}
 
-  /// Makes the unbroken run, unless it was made, and the first step. Lets pass what the callable throws.
+  /// Makes the unbroken run if necessary, and the first step. Lets exceptions of the callable pass.
   Iterator begin() const { return Iterator(run_); }
   Iterator end() const { return {}; }
-  /// How many steps there are. Makes the unbroken run, unless it was made.
+  /// Returns the number of steps. Makes the unbroken run if necessary.
   std::size_t size() const;
 
  private:
@@ -4013,34 +4001,34 @@ class [[nodiscard]] Sweep {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What became of a client's call, as its caller saw it.
+/// The outcome of a client's call as its caller saw it.
 struct ClientOutcome {
-  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before. After
-  /// a retry, what stands where the caller shows it: the last try's text alone, or that of all tries.
+  /// The text passed to the caller; if the call failed during a stream, the text before the failure. After a retry,
+  /// what the caller shows: the text of the last try, or of all tries.
   std::string text;
-  /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
+  /// The tool calls of the answer; their ids are not compared. A client without tools skips the scenarios with
   /// tool_calls().
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Whether the caller was told that the call failed: an exception, an error value, an error event.
+  /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be cut off from outside, because it did not end by itself.
+  /// Whether the call had to be stopped from outside because it did not end.
   bool hung = false;
-  /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
-  /// tries said, one after the other.
+  /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
+  /// several tries.
   int tries = 1;
-  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"), or in OpenAI's word for the same:
-  /// "stop" for "eos", "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none.
-  /// Judged where the scenario has one; not set: not looked at. Where it tells of the failure by itself
-  /// ("content_filter"), a caller that was told it has been told as well as by an error.
+  /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
+  /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
+  /// the error.
   std::optional<std::string> finish_reason = {};
-  /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
-  /// with one; not set: not looked at.
+  /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
+  /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
-  /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
+  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
+  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to hand it on. What has one and
-  /// hands none on has lost it.
+  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
+  /// one, the client must not lose it.
   bool asked_for_usage = false;
 };
 
@@ -4051,29 +4039,29 @@ struct ScenarioData;
 
 }  // namespace detail
 
-/// What Scenario::judge says. True when that is what a good client may do in the scenario. Prints itself:
+/// The result of Scenario::judge. True if a good client may have this outcome. Prints itself:
 /// `CHECK(scenario.judge(outcome))`.
 class [[nodiscard]] Verdict {
  public:
   enum class Kind {
-    /// The whole answer was given to the caller, and no error.
+    /// The caller got the whole answer and no error.
     handled,
-    /// The caller was told of an error, or of a finish_reason that says as much, and was shown nothing before it that
-    /// nobody said.
+    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
+    /// sent.
     error_surfaced,
-    /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
+    /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
-    /// What the caller got, with an error or without, holds what nobody said: text twice, half a character, two tool
-    /// calls in one, another finish_reason or usage.
+    /// The caller got something that was not sent: duplicate text, half a character, two tool calls merged, a different
+    /// finish_reason or usage.
     wrong_answer,
   };
 
   Kind kind() const { return kind_; }
-  /// Whether a good client may have that outcome.
+  /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
+  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -4088,10 +4076,10 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A way for a gateway to behave that clients have met, ready to be mounted. A handle: cheap to copy.
+/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -4105,59 +4093,57 @@ class Scenario {
  public:
   /// What a good client may do.
   enum class Expected {
-    /// It gives the whole answer; there is no reason for an error.
+    /// It returns the whole answer without an error.
     answer,
-    /// It tells its caller of an error: there is no whole answer. Where the scenario has a finish_reason all the same,
-    /// that one tells of it too.
+    /// It reports an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a client that is lenient, or tries again, gets the answer.
+    /// Either: a lenient client, or one that retries, gets the answer.
     answer_or_error,
   };
 
-  /// In lower case with hyphens: "usage-chunk-without-choices". It stays from release to release.
+  /// In lower case with hyphens: "usage-chunk-without-choices". Stable across releases.
   const std::string& name() const;
   /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
   const std::string& group() const;
-  /// What the gateway does, in a line.
+  /// What the gateway does, in one line.
   const std::string& description() const;
-  /// Where it comes from: reports to a client's project ("openai-node#1292", several with commas between them), else a
-  /// standard, a provider's way, or the gateway's own documentation.
+  /// The source: reports to a client's project ("openai-node#1292", several separated by commas), otherwise a standard,
+  /// a provider's behavior or the gateway's own documentation.
   const std::string& reference() const;
-  /// What a good client does, in a line.
+  /// What a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do.
   Expected expected() const;
-  /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
+  /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer, unless the
-  /// reason is what says that it is not whole: "content_filter".
+  /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
+  /// that it is incomplete: "content_filter".
   const std::string& finish_reason() const;
-  /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
-  /// no other stream has one. Nothing when there is no whole answer.
+  /// The usage of plain answers, and of streams if the scenario is about usage in streams; other streams have none.
+  /// Empty if there is no whole answer.
   std::optional<TokenUsage> usage() const;
-  /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
+  /// Whether it only affects stream requests. Plain requests then get a correct answer.
   bool needs_stream() const;
-  /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
+  /// Whether a client without a timeout may wait for an hour or forever. Then the test needs a timeout too.
   bool needs_timeout() const;
-  /// How many calls the scenario needs, one after another by the same client, so that connections are kept. The last
-  /// one is judged.
+  /// The number of consecutive calls needed from the same client, so that connections are kept. The last one is judged.
   int calls() const;
 
-  /// How the gateway must start: `base`, with what the scenario needs. Options::verify_on_destruction is off, since
-  /// judge() says what was wrong.
+  /// Returns `base` with the settings that the scenario needs. Options::verify_on_destruction is off, because judge()
+  /// reports mistakes.
   Options options(Options base = {}) const;
-  /// Makes the gateway behave so to every chat request of any client with a valid key, again and again; where only a
-  /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
+  /// Applies the scenario to every chat request with a valid key; if only a first try fails, to every second one. Takes
+  /// priority over stubs mounted earlier.
   void mount(Gateway& gateway) const;
 
-  /// Whether the scenario happened to this exchange: its own reply answered, in the form in which it shows, and came to
-  /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
-  /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
+  /// Whether the scenario affected this exchange: its own reply answered, in the form in which it shows, and reached
+  /// all its faults. Waits for the exchange to end, as Exchange::outcome() does; false if it does not. False for
+  /// scenarios of connections, which need no exchange: see Journal::connection_hits.
   bool happened_to(const Exchange& exchange) const;
 
-  /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
+  /// Judges the outcome of one call, the last of calls().
   Verdict judge(const ClientOutcome& outcome) const;
 
  private:
@@ -4171,13 +4157,12 @@ class Scenario {
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
-/// All scenarios, group by group, sorted by name within each.
+/// Returns all scenarios by group, and by name within a group.
 const std::vector<Scenario>& catalogue();
-/// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
+/// Returns the scenario with this name. Throws GatewayError with the nearest names if there is none.
 Scenario scenario(std::string_view name);
-/// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
-/// good_client, expected, text, tool_calls, finish_reason, usage (null where there is none), needs_stream,
-/// needs_timeout, calls.
+/// Returns the description of a scenario for programs in other languages: name, group, description, reference,
+/// good_client, expected, text, tool_calls, finish_reason, usage (null if absent), needs_stream, needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 
 }}  // namespace mock_gateway
@@ -4198,44 +4183,44 @@ class Mishap {
  public:
   /// What the client's caller does in the turn.
   enum class Call {
-    /// It makes a call, and waits for its end.
+    /// It makes a call and waits for its end.
     whole,
-    /// It makes a streamed call, and stops it once it has been given so many pieces of text: cancel_after().
+    /// It makes a streamed call and stops it after cancel_after() pieces of text.
     cancelled,
-    /// It makes a call, and gives it up after a time: abandon_after().
+    /// It makes a call and gives up after abandon_after().
     abandoned,
   };
 
-  /// In lower case with hyphens: "rotated-key". It stays from release to release.
+  /// In lower case with hyphens: "rotated-key". Stable across releases.
   const std::string& name() const;
-  /// What the gateway does, in a line.
+  /// What the gateway does, in one line.
   const std::string& description() const;
-  /// Where it comes from, as Scenario::reference says.
+  /// The source, as in Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in a line.
+  /// What a good client does, in one line.
   const std::string& good_client() const;
-  /// What a good client may do. Of a call that its caller ends, an error is right too.
+  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
-  /// All text of the reply. No two turns of a session have the same.
+  /// All text of the reply, different in each turn of a session.
   const std::string& text() const;
-  /// Whether it shows in stream requests only.
+  /// Whether it only affects stream requests.
   bool needs_stream() const;
   Call call() const;
-  /// After how many pieces of text the caller stops the call: 2 to 4. 0 unless it is cancelled.
+  /// The number of pieces of text after which the caller stops the call: 2 to 4; 0 unless it is cancelled.
   std::size_t cancel_after() const;
-  /// After what time the caller gives the call up: 100 to 200 ms. 0 unless it is abandoned.
+  /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
   Duration abandon_after() const;
 
-  /// Begins the turn: the gateway answers every chat request so until the next turn begins, or the session ends. A turn
-  /// that is left out is not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
+  /// are not mounted.
   void mount() const;
-  /// The key that the client is to use from this turn on. It is another one once `rotated-key` is mounted, and the one
-  /// before is then deleted.
+  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
+  /// previous key is then deleted.
   std::string api_key() const;
-  /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits, in real time, up to a second for the request to come, up to a second for the
-  /// client to leave, and in `abandoned-wait` 1.3 s for another try, unless the clock is not real. Throws GatewayError
-  /// for a turn that is not the one that was mounted last.
+  /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
+  /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
+  /// `abandoned-wait` 1.3 s for a retry, unless the clock is not the real one. Throws GatewayError unless this turn was
+  /// the last one mounted.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -4247,7 +4232,7 @@ class Mishap {
   std::size_t number_;
 };
 
-/// The turns of a session, in their order; see mishaps().
+/// The turns of a session in order; see mishaps().
 class Mishaps {
  public:
   std::vector<Mishap>::const_iterator begin() const { return turns_.begin(); }
@@ -4261,11 +4246,11 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, errors of the server and of a proxy, a connection that is closed, refused keys, an answer
-/// that is cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue()
-/// does: whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it
-/// leaves what it no longer reads. The seed decides the order, the texts and the times.
+/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
+/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
+/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
+/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -4277,9 +4262,9 @@ class Mishaps {
 ///     }
 ///     CHECK(gateway.review());  // it waited as told, and did not repeat what was final
 ///
-/// Let each call ask something of its own: review() cannot tell a call that asks the same at once from another try.
-/// The session has keys of its own, which are deleted with its last handle. The gateway must outlive mount(), and stay
-/// where it is. It takes some five seconds of real time, in which the client waits as it is told to.
+/// Make each request different: review() cannot tell an equal request that follows at once from a retry. The session
+/// has its own keys, which are deleted with its last handle. The gateway must outlive mount() and must not be moved.
+/// The session takes about 5 s of real time, in which the client waits as told.
 Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 }}  // namespace mock_gateway
@@ -6161,33 +6146,33 @@ class Reader {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
-/// and of base64.
+/// The replacements of secrets in records and output: for secrets that begin with `sk-`, and for other secrets and
+/// base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
-/// Whether this has the form of a key: `sk-` and something after it.
+/// Whether the text has the form of a key: `sk-` and at least one more character.
 bool looks_like_key(std::string_view text);
-/// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
+/// Whether a header with this name carries a credential, so that its value is masked in records.
 bool is_sensitive_header(std::string_view name);
 
-/// What was masked in a text.
+/// The result of masking a text.
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether a key was among it: as a word of its own, so that a key "sk-1" is not found in "task-1", or long enough to
-  /// be nothing else.
+  /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
+  /// be unambiguous.
   bool has_key = false;
 };
 
-/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs. For any thread.
+/// Secrets to find in texts, plain and in base64 (standard or for URLs). Thread-safe.
 class Known {
  public:
-  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
-  /// searched for.
+  /// Adds a secret. Ignores it if it neither begins with `sk-` nor has 16 bytes, because it may be a word of a prompt,
+  /// like "EMPTY".
   void add(std::string_view secret);
-  /// Masks these secrets, `others`, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
-  /// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the
-  /// other. The number of secrets costs nothing, but for those that do not begin with `sk-`.
+  /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
+  /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
+  /// depend on the number of secrets, except those without `sk-`.
   Masked mask(std::string& text, const Known& others = {}) const;
 
  private:
@@ -6197,7 +6182,7 @@ class Known {
 
   mutable std::mutex mutex_;
   std::set<std::string, std::less<>> forms_;
-  std::string beginnings_;  // the first three bytes of every form but `sk-`, one after the other
+  std::string beginnings_;  // the first three bytes of all forms except `sk-`, concatenated
 };
 
 }  // namespace secrets
@@ -6209,21 +6194,21 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace key_store {
 
-/// Throws GatewayError, which does not repeat the secret, for one that no key can have.
+/// Throws GatewayError for an invalid secret, without repeating it.
 void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
-/// A key that a script document asks for.
+/// A key in a script document.
 struct ScriptedKey {
   std::string name;
-  KeyOptions options = {};  // all of it but the name
+  KeyOptions options = {};  // everything except the name
 
   const KeyValues& values() const { return Access::values(options); }
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
-/// How much a limit of either kind lets pass in a window.
+/// The size of a rate or token limit and its window.
 struct LimitBound {
   LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
   LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
@@ -6232,35 +6217,35 @@ struct LimitBound {
   Duration window;
 };
 
-/// One limit's count in its current window.
+/// The count of one limit in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
-  std::uint64_t number = 0;  // tells it from the windows before it; 0: none has begun
+  std::uint64_t number = 0;  // identifies the window; 0: none has begun
 
-  /// Counts what `refusal` lets pass. A window that begins gets the next number after `newest`.
+  /// Counts an amount that refusal() accepts. A new window gets the number after `newest`.
   void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
-  /// What is left of the window, always positive; nothing when none is running.
+  /// Returns the remaining time of the window, always positive; empty if none is running.
   std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
-  /// What is left of the window when so much is too much for the rest of it.
+  /// Returns the remaining time of the window if the amount exceeds what is left in it.
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
-/// The tokens that a request has taken, and from where.
+/// The tokens that a request has taken, and their windows.
 struct TakenTokens {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's when they were taken
+    std::uint64_t number;  // the window's number at that time
   };
   std::size_t tokens = 0;
   std::vector<Place> places;
 };
 
-/// Why a request does not get its tokens.
+/// The reason that a request gets no tokens.
 struct TokenRefusal {
   TokenLimit limit;
   std::size_t used;
-  std::optional<Duration> left;  // of the window; nothing: the request asks for more than the limit
+  std::optional<Duration> left;  // of the window; empty: the request exceeds the whole limit
 };
 
 /// The keys of one gateway. Thread-safe.
@@ -6268,23 +6253,23 @@ class KeyStore {
  public:
   enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
-  /// What an Authorization header says, judged.
+  /// The result of checking an Authorization header.
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
-    /// The key as it was at this moment; meaningful for deleted, disabled and enabled.
+    /// The key at that time; only for deleted, disabled and enabled.
     ApiKey key;
-    /// What follows the scheme, as sent (all of the field when it has no scheme), to be masked wherever the request
-    /// is recorded; empty without one. Of several fields, the first one's.
+    /// The credential after the scheme as sent, or the whole field without a scheme, to be masked in records; empty if
+    /// there is none. Of several fields, the first.
     std::string credential;
   };
 
   KeyStore(std::uint64_t seed, Clock clock);
 
-  /// A secret that is not given is generated from the gateway's seed and the key's number.
+  /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
-  /// Its next states; then it is enabled.
+  /// Sets its next states, after which it is enabled.
   void set_steps(const std::string& id, std::vector<KeyStep> steps);
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
@@ -6292,49 +6277,48 @@ class KeyStore {
   void set_limit_for_all(std::optional<RateLimit> limit);
   void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
   void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
-  /// Lets the first script that names the key own it, as if that script had created it.
+  /// Makes the first script that names the key its owner.
   void offer(const std::string& id);
-  /// Puts keys in the place of those that a script owns, in one step. A key of the script keeps its id while it keeps
-  /// its name or its secret. One that the script no longer has is deleted, and comes back with its name or its secret.
-  /// A key of somebody else that has the name stays as it is. Throws GatewayError, and changes nothing, when there is a
-  /// conflict.
+  /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
+  /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
+  /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
-  /// What forbids each of these keys to the script; empty for one that nothing forbids. Script 0 owns no key.
+  /// Returns for each key why the script cannot have it; empty if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
-  /// The keys that replace() leaves: those that are not deleted, without those of the script that it no longer names.
+  /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
-  /// Whether a key has that secret, or had it before it was deleted.
+  /// Whether a key has this secret, or a deleted key had it.
   bool knows(const std::string& secret) const;
-  /// Throws GatewayError when no key ever had that id.
+  /// Throws GatewayError if the id is unknown.
   ApiKey find(const std::string& id) const;
-  /// Every key that is not deleted, in order of creation.
+  /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
-  /// The ids of the keys with this id or description, deleted ones too.
+  /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// The limit that all keys share.
+  /// The limit shared by all keys.
   std::optional<RateLimit> limit_for_all() const;
   std::optional<TokenLimit> limit_tokens_for_all() const;
 
-  /// How often keys or limits were changed.
+  /// The number of changes to keys and limits.
   const ChangeCount& changes() const { return changes_; }
 
-  /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
-  /// presents. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
+  /// more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// The same, and counts nothing.
+  /// The same without counting.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
-  /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
-  /// A request that one of them refuses counts against neither.
+  /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
+  /// and counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Whether the key's tokens are limited, by its own limit or the one for all.
+  /// Whether the key has a token limit, its own or the shared one.
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the limit for all and the key's own, or from neither. Of two that refuse it returns the one that
-  /// is smaller than the request, else the one with the longer time left.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
+  /// than the request, otherwise the one with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
-  /// What was taken becomes so much, where the window from which it was taken is still the same.
+  /// Changes the amount taken, if its window is still current.
   void settle(TakenTokens& taken, std::size_t tokens);
-  /// What is left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
+  /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
     std::size_t remaining;
@@ -6343,9 +6327,9 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Masks this text from now on too. It is no key, and opens nothing.
+  /// Masks this text too from now on. It is not a key.
   void hide(std::string_view secret) { known_.add(secret); }
-  /// Masks every secret that this store ever knew, in any state, what it hides, and what Known::mask says besides.
+  /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
@@ -6353,36 +6337,36 @@ class KeyStore {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
-    std::vector<KeyStep> steps;          // the states that it has one after the other, `state` being that of the first
-    KeyState after = KeyState::enabled;  // the state behind them
+    std::vector<KeyStep> steps;          // future states; the first is the current `state`
+    KeyState after = KeyState::enabled;  // the state after `steps`
     LimitWindow window;
     LimitWindow token_window;
-    std::uint64_t script = 0;  // that owns it; 0: none
-    bool offered = false;      // the first script that names it is to own it
-    bool taken_away = false;   // deleted by its script, which may bring it back
+    std::uint64_t script = 0;  // the owner; 0: none
+    bool offered = false;      // the first script that names it becomes its owner
+    bool taken_away = false;   // deleted by its script, which may restore it
   };
 
-  /// Judges Authorization fields; counts the request where it is told when that was complete.
+  /// Checks Authorization fields; counts the request if `received` is set.
   Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
-  // All of these expect the mutex to be held.
-  /// Adds a key with this secret; without one, it is made up.
+  // All of these require the mutex.
+  /// Adds a key with this secret, or a generated one.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
-  /// A request was counted.
+  /// Advances the key's state after a counted request.
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// The counts of the group that the key belongs to, or its own.
+  /// Returns the counts of the key's group, or its own.
   LimitWindow& window_of(Entry& its);
   LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
-  /// Masked: a description is shown by list(), and not even its author gets a secret into it.
+  /// Sets the description, masked, because list() shows it: it must not contain a secret.
   void describe(Entry& its, std::string description);
-  /// The keys with this description, deleted ones too, in order of creation.
+  /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
-  /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
+  /// Returns the existing key with this name; of several, the script's own, otherwise the one with this secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
+  /// Returns a deleted key that the script owns, by secret, otherwise by name; null if there is none.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -6395,20 +6379,19 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' places in entries_
-  secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
+  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
+  secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::map<std::string, LimitWindow> group_windows_;
   std::optional<TokenLimit> limit_tokens_for_all_;
   LimitWindow token_window_for_all_;
   std::map<std::string, LimitWindow> group_token_windows_;
-  std::uint64_t newest_window_ = 0;  // its number
+  std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };
 
-/// What a request takes of the limits of tokens while it is answered. What the answer does not keep goes back when this
-/// ends.
+/// The tokens that a request takes while it is answered. Returns the unused ones when it is destroyed.
 class TokenUse {
  public:
   TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
@@ -6416,7 +6399,7 @@ class TokenUse {
   TokenUse(const TokenUse&) = delete;
   TokenUse& operator=(const TokenUse&) = delete;
 
-  /// The answer uses so many; those beyond what was taken are taken now.
+  /// Sets the number of tokens that the answer uses. Takes those in excess of the taken ones now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
     if (tokens > taken_.tokens) store_->settle(taken_, tokens);
@@ -10959,16 +10942,16 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScenarioDescription;
 
-/// The usual answer, which has characters of two and three bytes.
+/// The usual answer. It contains characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-// What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
+// Building blocks of scenarios. In text that becomes JSON, members have no braces around them.
 namespace catalogue_parts {
 
-/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+/// The chunks of a stream. A string among them is sent as raw bytes.
 using Chunks = std::vector<Json>;
 
-/// What a scenario's row says besides its texts. Traits are joined with |.
+/// The properties of a scenario's row, combined with |.
 enum Trait : unsigned {
   whole_answer = 0,
   /// A good client may report an error.
@@ -10977,50 +10960,48 @@ enum Trait : unsigned {
   only_error = 2,
   /// A good client reports an error, and has no text.
   no_answer = only_error | 4,
-  /// A good client reports an error, or hands on the finish_reason, which says that something is wrong.
+  /// A good client reports an error, or passes on the finish_reason, which reveals the problem.
   reason_tells = only_error | 8,
-  /// A plain request gets the usual answer in good order.
+  /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
   /// A client needs a timeout.
   endless = 64,
-  /// The second call on a kept connection shows it.
+  /// It shows at the second call on a kept connection.
   second_call = 128,
-  /// The row's reply goes to the first of each two requests, and the usual answer to the second.
+  /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer; `times` in a row.
+/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
 };
 
-/// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
+/// Text sent in addition to, or instead of, the text: a client may show it before it reports an error. With
 /// then_answer: the text of the first try.
 struct Sends {
   const char* text;
 };
 
-/// The finish_reason of streams, and of plain answers if that is another. Default: stop, or tool_calls if there are
-/// calls.
+/// The finish_reason of streams, and of plain answers if different. Default: tool_calls with calls, otherwise stop.
 struct Finishes {
   const char* streamed;
   const char* plain = nullptr;
 };
 
-/// The text has these calls, and a client may make them in its place.
+/// The text spells these calls, and a client may make them instead.
 struct Spells {
   std::vector<wire::ToolCall> (*calls)();
 };
 
 }  // namespace catalogue_parts
 
-/// A scenario as it is written down: its name, description, references, what a good client does, its traits, and the
-/// parts that differ from the usual answer, in any order. Everything is constexpr, so that a table of rows costs no
-/// code.
+/// The row of a scenario: its name, description, references, what a good client does, its traits, and the parts that
+/// differ from the usual answer, in any order. Everything is constexpr, so that a table of rows needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -11030,12 +11011,12 @@ struct ScenarioRow {
   }
 
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
-  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
+  /// Returns the reply to a stream or plain request; with then_answer, to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
-  /// This reply with the row's fault, which it has.
+  /// Returns this reply with the row's fault.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// The reply that the row describes; with then_answer, that to the first of each two requests.
+  /// Returns the reply in the row; with then_answer, the reply to the first of every two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -11077,12 +11058,12 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls that are the answer. Text beside them comes behind them in the row.
+  /// The calls of the answer. Text in addition to them comes later in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
   }
-  /// What those of the functions below are called with that take it.
+  /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
   /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
@@ -11092,7 +11073,7 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
-  /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
+  /// The body of plain answers. Default: a body with the row's text, calls and finish_reason.
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
@@ -11107,7 +11088,7 @@ struct ScenarioRow {
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
-/// All that a scenario says of itself, and what it takes to judge a client.
+/// The description of a scenario, and the data to judge a client.
 struct ScenarioDescription {
   std::string name = {};
   std::string group = {};
@@ -11116,26 +11097,26 @@ struct ScenarioDescription {
   std::string good_client = {};
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
-  /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
+  /// Text sent in addition to, or instead of, the text: a client may show it before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Calls that stand in the text: a client may make them in its place.
+  /// Calls spelled in the text: a client may make them instead.
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, where it is another.
+  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
-  /// Whether a client that hands on the finish_reason has told of the failure.
+  /// Whether passing on the finish_reason counts as reporting the failure.
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
-  /// Whether the first of each two requests fails, and the text that it has before.
+  /// Whether the first of every two requests fails, and the text before the failure.
   bool fails_first = false;
   std::string first_text = {};
 };
 
-/// What a scenario does that a file says. Files are read in a higher layer.
+/// A scenario from a file. A higher layer reads files.
 class ScenarioOfFile {
  public:
   ScenarioOfFile() = default;
@@ -11145,14 +11126,14 @@ class ScenarioOfFile {
 
   virtual Options options(Options base) const = 0;
   virtual void mount(Gateway& gateway) const = 0;
-  /// Whether one of its stubs answered. Called for an exchange that some stub answered.
+  /// Whether one of its stubs answered. Only called for exchanges that a stub answered.
   virtual bool answered(const Exchange& exchange) const = 0;
 };
 
-/// What a Scenario is a handle of.
+/// The data behind a Scenario handle.
 struct ScenarioData {
   ScenarioDescription said;
-  /// What it does: a row of the catalogue, or a file. One of both is null.
+  /// The behavior: a row of the catalogue or a file. The other one is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
@@ -11164,34 +11145,34 @@ void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::
 
 namespace catalogue_parts {
 
-/// The one place where text of the catalogue becomes JSON.
+/// Parses text of the catalogue as JSON; the only place that does.
 Json parse(const std::string& text);
-/// A string of JSON with this value.
+/// Returns a JSON string with this value.
 std::string json_string(std::string_view value);
-/// The text with another in place of the first such part, which it has.
+/// Returns the text with its first `part`, which must exist, replaced by `other`.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-/// JSON as an event of Server-Sent Events.
+/// Returns JSON as a server-sent event.
 std::string event_of(const std::string& json);
-/// A chunk with these members of its delta. `finish_reason` is JSON.
+/// Returns a chunk with these members in its delta. `finish_reason` is JSON.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
-/// The only choice of a chunk, and its delta.
+/// Return the only choice of a chunk, and its delta.
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
-/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
-/// each length of a literal.
+/// Adds or replaces these members of an object. Json::operator[] would compile many templates for each length of a
+/// literal.
 void add_to(Json& object, const std::string& members);
-/// Puts another text in place of the first such part of the JSON.
+/// Replaces the first `part` of the JSON by `other`.
 void replace_in(Json& json, std::string_view part, std::string_view other);
 /// The chunk with the role.
 Json opening();
 /// A chunk with text.
 Json saying(std::string_view text);
-/// The chunk that ends an answer.
+/// The last chunk of an answer.
 Json closing(std::string_view finish_reason = "stop");
-/// A chunk whose members after the model are these.
+/// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
-/// The usual answer's chunks: the role, four with text, the end.
+/// The chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
@@ -11199,12 +11180,12 @@ std::string usual_events();
 
 /// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// The members of a message that says this.
+/// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
+/// Returns a plain completion. `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
-/// That of the usual answer.
+/// The body of the usual answer.
 std::string usual_body();
 
 /// The usual answer.
@@ -11217,34 +11198,34 @@ void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
-/// The page that a proxy sends when its server gives it no answer.
+/// The page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
+/// A complete handwritten response whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
+/// The middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// After the first byte of the usual answer's first character of two.
+/// After the first byte of the first two-byte character of the usual answer.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
+/// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
-/// The members of a message that makes calls.
+/// Returns the members of a message with calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
 std::string head_of(const std::string& index, const std::string& id);
-/// The members of a fragment's function; without a name, the arguments alone.
+/// Returns the members of a fragment's function; without a name, only the arguments.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
+/// Returns a chunk with one fragment of a call: the members before its function, ending with a comma, and its function.
 Json fragment(const std::string& head, const std::string& function);
-/// A chunk with more arguments of call_1.
+/// Returns a chunk with more arguments of call_1.
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
-/// The chunk with the role, which says nothing.
+/// Returns the chunk with the role and no content.
 Json silent_opening();
-/// The body of a plain answer with calls.
+/// Returns the body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
 // Append the scenarios of a file.
@@ -11268,24 +11249,24 @@ struct InitialKey {
   KeyOptions options;
 };
 
-/// What Options were set to.
+/// The values of Options.
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
   std::vector<wire::Model> models;
   bool any_model = false;
-  std::optional<bool> embeddings;  // the profile decides unless set
+  std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
-  /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
+  /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  std::optional<Profile> profile;  // documented unless set
+  std::optional<Profile> profile;  // default: documented
   std::optional<Acceptance> acceptance;
   Tokenizer tokenizer;
   Pace pace;
@@ -11306,14 +11287,14 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
-  /// on_exchange is the program's own, and waits for nobody.
+  /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
 
-  /// As newly made.
+  /// The default values.
   static const OptionValues& moved_from();
 };
 
-/// Throws GatewayError for a value that no gateway can have.
+/// Throws GatewayError for invalid values.
 void require_valid(const OptionValues& options);
 
 }}}  // namespace mock_gateway::detail
@@ -11332,11 +11313,11 @@ struct SweepPlan {
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
-  /// As newly made.
+  /// The default values.
   static const SweepPlan& moved_from();
 };
 
-/// Throws GatewayError for what cannot be swept.
+/// Throws GatewayError for replies that cannot be swept.
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
 
@@ -17152,8 +17133,8 @@ MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view bo
 
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
-// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
-// limit, limit_tokens, limit_group).
+// Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
+// state_for, models, operations, limit, limit_tokens, limit_group).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -17202,8 +17183,8 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
 
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
-// Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
-// of rate limits and of limits of tokens.
+// The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
+// counting of rate and token limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -17211,13 +17192,13 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
-/// Says that the secret belongs to this key, and what to do.
+/// Returns the error for a secret that another key has.
 std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 void require_limit(const std::optional<TokenLimit>& limit);
-/// Throws GatewayError for an id that no request could name.
+/// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models);
-/// What x-ratelimit headers say of a limit.
+/// Returns the values for x-ratelimit headers.
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
@@ -17276,7 +17257,7 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
 
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // Another key of the group may be allowed more, and an answer may have used more than was left.
+  // Another key of the group may have a larger limit, and an answer may have used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -17290,7 +17271,7 @@ MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<Script
 }  // namespace key_store
 
 MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
-  // Differences only: the end of a very long window may lie beyond what a TimePoint can say.
+  // Only differences: the end of a very long window may overflow TimePoint.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
@@ -17527,7 +17508,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
   }
   for (const ScriptedKey& one : wanted) {
     Entry* its = named_entry(one, script);
-    if (its && its->script != script) {  // it is as the options or the test made it
+    if (its && its->script != script) {  // keep it as the options or the test made it
       if (its->offered && its->script == 0) its->script = script;
       continue;
     }
@@ -17546,7 +17527,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     window_of(*its) = LimitWindow{};
     token_window_of(*its) = LimitWindow{};
   }
-  // A key for which the script has no secret may have lost its own to another of the script's keys.
+  // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     Entry& known = *entries_[index];
     if (known.key.state != KeyState::deleted && by_secret_.at(known.secret) != &known)
@@ -17626,7 +17607,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
   const std::string_view scheme = value.substr(0, gap);
   const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
   if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake, and must not be recorded either.
+    // A key without a scheme is a common mistake and must not be recorded.
     if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
     return presented;
   }
@@ -17648,7 +17629,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // Its script has given it another one since.
+  // Its script has changed its secret.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
@@ -17732,7 +17713,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   std::string shown = id;
   known_.mask(shown);
   shown = text::excerpt(shown, 60);
-  if (id.find("sk-") != std::string::npos) shown = "…";  // perhaps a secret, perhaps of another gateway
+  if (id.find("sk-") != std::string::npos) shown = "…";  // may be a secret of another gateway
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
 }
 
@@ -17812,20 +17793,20 @@ MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limi
 
 // ---- keys/secrets.cpp -----------------------------------------------------------------------------------------------
 
-// Which header fields are secret (`is_sensitive_header`); what looks like a key; finding keys in texts, and how long
-// they are; `sk-***` (in the header).
+// Sensitive header fields (`is_sensitive_header`); the form and minimum length of keys; finding keys in texts; `sk-***`
+// (in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-// The shortest keys that providers and proxies issue have 25 characters. Words such as "sk-learn" and the class names
-// of spinners have fewer than 20.
+// The shortest keys of providers and proxies have 25 characters. Words such as "sk-learn" and class names of spinners
+// have fewer than 20.
 inline constexpr std::size_t shortest_foreign_key = 20;
-/// Something shorter that does not begin with `sk-` may be a word.
+/// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
-/// Fewer characters of base64 stand in a picture by chance.
+/// Fewer base64 characters occur in pictures by chance.
 inline constexpr std::size_t shortest_base64 = 8;
-/// Letters and digits first; all are the digits of base64 for URLs.
+/// Letters and digits first; all are base64 digits for URLs.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 struct Span {
@@ -17835,7 +17816,7 @@ struct Span {
   bool is_key;
 };
 
-/// Finds secrets in a text, and in what its escapes stand for.
+/// Finds secrets in a text and in its unescaped form.
 struct Scanner {
   const Known& known;
   const Known& others;
@@ -17843,16 +17824,16 @@ struct Scanner {
   std::vector<Span> found = {};
 
   void search(std::string_view text);
-  /// `nesting`: how many escapes inside of each other are decoded.
+  /// `nesting` is the number of nested escapes to decode.
   void search_decoded(std::string_view text, int nesting);
 };
 
 MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
 MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
-  // Asked for each field of each request, three times: most end in another letter.
+  // Called three times for each field; most names end with another letter.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
-  // Their kin too: Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
+  // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
     if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
       return true;
@@ -17865,8 +17846,8 @@ MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   std::string in_json;
   text::append_json_string(in_json, secret);
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
-  // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
-  // with what stands before it.
+  // A base64 character has 6 bits. If the secret does not begin at the first of three bytes, 4 or 2 of its bits share a
+  // character with the preceding byte.
   for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
@@ -17896,16 +17877,16 @@ MOCK_GATEWAY_INLINE std::string Known::beginnings() const {
   return beginnings_;
 }
 
-/// The length of the longest form with which `text` begins; 0 when it begins with none.
+/// Returns the length of the longest form that `text` begins with, or 0.
 MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // What begins `text` is not greater than it. When the greatest such form differs from it somewhere, any that begins
-  // it ends before that place.
+  // A prefix of `text` is not greater than `text`. If the greatest such form differs at some position, every form that
+  // is a prefix ends before that position.
   for (auto form = forms_.upper_bound(text); form != forms_.begin(); form = forms_.upper_bound(text)) {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
-    // By halves: a client may send a long credential, and a body full of its beginning.
+    // Halve the distance: a client may send a long credential and a body full of its prefix.
     for (std::size_t half = most; half > 0; half /= 2)
       while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
     text = text.substr(0, common);
@@ -17914,8 +17895,8 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
-/// stands in no secret. `\"` and `\\` are left to the form of a secret in JSON: texts are full of them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
+/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
@@ -17928,7 +17909,7 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
 }
 
 MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
-  // The last character of "%20", "\n" and "\u000a" belongs to no word.
+  // The last character of "%20", "\n" and "\u000a" does not begin a word.
   const auto begins_word = [text](std::size_t at) {
     return at == 0 || key_characters.substr(0, 62).find(text[at - 1]) == std::string_view::npos ||
            (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
@@ -17938,7 +17919,7 @@ MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
   for (std::size_t form = 0; form < beginnings.size(); form += 3) {
     const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
     const bool like_key = form == 0;
-    // Prose is full of these letters; looking for another one is a fifth of the work.
+    // Prose is full of these letters; searching for a rarer one takes a fifth of the time.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
          at = text.find(wanted[rare], at + 1)) {
@@ -17962,7 +17943,7 @@ MOCK_GATEWAY_INLINE void Scanner::search_decoded(std::string_view text, int nest
   if (nesting == 0) return;
   for (const char mark : {'%', '\\'}) {
     std::string decoded;
-    // From decoded[first] on, up to the next of these, bytes stood at `second` and after it.
+    // Each entry: from decoded[first] up to the next entry, bytes come from `second` onwards.
     std::vector<std::pair<std::size_t, std::size_t>> jumps;
     std::size_t copied = 0;
     char byte = '\0';
@@ -18003,7 +17984,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
     result.has_key = result.has_key || span.is_key;
     const std::size_t begin = std::max(span.begin, copied);
     if (span.end <= begin) continue;
-    // One that begins inside of another has the other's mask.
+    // Overlapping secrets share one mask.
     if (span.begin >= copied) {
       shown.append(text, copied, begin - copied).append(span.begins_like_key ? masked : masked_other);
     }
@@ -32506,7 +32487,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace verdicts {
 
-/// Whether all of `part` is in `whole`, in its order, with nothing between.
+/// Whether `part` is a subsequence of `whole`.
 MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
@@ -32515,7 +32496,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
+/// Whether arguments are equal: the same JSON in any format; nothing equals {}.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -32526,9 +32507,9 @@ MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::stri
 
 enum class Comparison { whole, less, other };
 
-/// For each place in the text, how many bytes from there on are as `whole` begins.
+/// Returns for each position in the text the length of its common prefix with `whole`.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
-  // The Z algorithm: what has been compared once is not compared again.
+  // The Z algorithm: compares nothing twice.
   std::string joined(whole);
   joined += '\0';
   joined += text;
@@ -32548,8 +32529,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text
   return lengths;
 }
 
-/// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
-/// no more than its beginning.
+/// Whether the text is a prefix of the text of one try, or a concatenation of prefixes of up to `tries` tries.
 MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
   std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
@@ -32563,7 +32543,7 @@ MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const Scenar
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
-    if (reached == before && !fails_first) break;  // nor will another try say it
+    if (reached == before && !fails_first) break;  // nor will another try help
   }
   return reached == text.size();
 }
@@ -32589,7 +32569,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
+/// Compares with the calls of up to `tries` tries. Each counted try contributed at least one call.
 MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
   std::vector<wire::ToolCall> whole = scenario.tool_calls;
   for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
@@ -32597,7 +32577,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
-/// OpenAI's word for a reason of other servers: many clients hand that on.
+/// Returns OpenAI's name for a reason of other servers, as many clients do.
 MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -32609,12 +32589,12 @@ MOCK_GATEWAY_INLINE bool same_reason(std::string_view told, std::string_view sen
   return told == sent || told == documented_reason(sent, has_calls);
 }
 
-/// Whether the usage that was asked for was sent, and not handed on.
+/// Whether the client dropped the usage that it asked for and received.
 MOCK_GATEWAY_INLINE bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
 }
 
-/// What is told besides the answer, where the scenario says it.
+/// Compares finish_reason and usage, if the scenario has them.
 MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const bool has_calls = !scenario.tool_calls.empty();
   if (outcome.finish_reason && !scenario.finish_reason.empty() &&
@@ -32631,17 +32611,17 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   };
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
-  // Some clients write zeros where a stream has none.
+  // Some clients write zeros for a stream without usage.
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-/// Whether the finish_reason that the caller was told says that the answer failed.
+/// Whether the finish_reason passed to the caller says that the answer failed.
 MOCK_GATEWAY_INLINE bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return scenario.reason_tells && outcome.finish_reason &&
          same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
-/// Whether the calls were made that stand in the text, and the text left out.
+/// Whether the client made the calls spelled in the text and omitted the text.
 MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return !scenario.spelled_calls.empty() && outcome.text.empty() &&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
@@ -32670,7 +32650,7 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// "text \"…\" and 1 tool call: f({})".
+/// Returns "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -32678,7 +32658,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
   for (const wire::ToolCall& call : calls) {
-    // In quotes only where it must be: JSON is full of them.
+    // Quote only if necessary: JSON is full of quotes.
     const bool as_it_is = text::printable(call.arguments) == call.arguments;
     said +=
         separator + text::printable(call.name, most) + "(" +
@@ -32689,7 +32669,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   return said;
 }
 
-/// ", finish_reason \"stop\", usage 9 + 5 = 14", as far as they are known.
+/// Returns ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -32699,7 +32679,7 @@ MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& f
   return said;
 }
 
-/// What came, and what should have come, for an outcome that is not acceptable.
+/// Returns the actual and the expected answer for an unacceptable outcome.
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
@@ -32709,7 +32689,7 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
   told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
-  // Only the beginning of a long text is shown above.
+  // Long texts are cut above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
@@ -32723,14 +32703,14 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
 
 namespace catalogue_search {
 
-/// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
+/// Not an initializer list, for which nlohmann compiles templates for each length of a literal.
 MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// At most three names near to this one: first those that it is a part of, then those that a slip or two makes of it.
+/// Returns up to three similar names: first those that contain this one, then those within a small edit distance.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // beyond it nothing is near
-  constexpr std::size_t beyond = 1000;  // above every distance
+  constexpr std::size_t longest = 100;  // longer names are similar to none
+  constexpr std::size_t beyond = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
@@ -32824,7 +32804,7 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
 namespace detail {
 namespace verdicts {
 
-/// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
+/// Whether the scenario's own reply answered, in the form in which the scenario shows. Some stub has answered.
 MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   if (scenario.file) return scenario.file->answered(exchange);
   const ScenarioRow& row = *scenario.row;
@@ -32839,7 +32819,7 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
 
 MOCK_GATEWAY_INLINE bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
-  // Before its end nobody knows whether it comes to its faults.
+  // Until its end it is unknown whether it reaches its faults.
   if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
@@ -32926,11 +32906,11 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// What every chunk of "unknown-fields" has besides, and its body.
+/// The additional members of every chunk of "unknown-fields", and of its body.
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// What is left of the usual text at its limit.
+/// The usual text up to its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
 /// Half of the usual text.
@@ -32954,7 +32934,7 @@ MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
 }
 MOCK_GATEWAY_INLINE std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// Puts these members, a comma behind each, in place of the role.
+/// Replaces the role by these members; each ends with a comma.
 MOCK_GATEWAY_INLINE void have_role(Chunks& chunks, const char* members) {
   chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
@@ -32962,9 +32942,9 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// The member with this thought in place of "".
+/// Returns the member with this thought instead of "".
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
-/// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
+/// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
   chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
   chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
@@ -32973,11 +32953,11 @@ MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
-/// A part of content that has text, as JSON.
+/// Returns a content part with text, as JSON.
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
-/// A chunk whose content is this part.
+/// Returns a chunk with this part as its content.
 MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Parts of content that are no parts of the answer.
+/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
@@ -32985,10 +32965,10 @@ MOCK_GATEWAY_INLINE std::string body_of_parts(const std::string& parts) {
   return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
 
-/// This JSON with an escape for each character beyond ASCII.
+/// Returns this JSON with all non-ASCII characters escaped.
 MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// A chunk with the usual answer's next text, which is JSON whose escapes stay as they are.
+/// Returns a chunk with text in JSON form, whose escapes stay unchanged.
 MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
@@ -33227,13 +33207,13 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The usual answer with a Content-Length, streamed or not.
+/// Returns the usual answer with a Content-Length, streamed or not.
 MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
-/// Silence with the connection open.
+/// Sends nothing and keeps the connection open.
 MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
-/// How often "live-stream" says the usual answer.
+/// How often "live-stream" repeats the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {
@@ -33375,7 +33355,7 @@ MOCK_GATEWAY_INLINE void add_delivery(Scenarios& all) {
 
 // ---- gateway/catalogue_entries.cpp ----------------------------------------------------------------------------------
 
-// What a scenario's row can say; the usual answer, chunks and calls that scenarios are made of.
+// The contents of a scenario's row; the usual answer, chunks and calls for scenarios.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -33621,7 +33601,7 @@ MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model
 
 MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
-/// Puts these bytes after two pieces of text, in place of the rest.
+/// Replaces everything after two pieces of text by these bytes.
 MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(std::move(bytes));
@@ -33636,7 +33616,7 @@ MOCK_GATEWAY_INLINE Failure limited_with(const char* body) { return rate_limited
 /// A 429 with this Retry-After.
 MOCK_GATEWAY_INLINE Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
-/// A 429 whose message names no header.
+/// A 429 whose message does not mention a header.
 MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
   return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
 }
@@ -33652,11 +33632,11 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
       .header("CF-RAY", "9b1c2d3e4f5a6b7c-ZRH");
 }
 
-/// This error with status 200, as the only event of a stream or as a body.
+/// Sends this error with status 200, as the only event of a stream or as a body.
 MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
-/// An answer with these choices, which are JSON.
+/// Sends an answer with these choices, which are JSON.
 MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -33665,13 +33645,13 @@ MOCK_GATEWAY_INLINE std::string body_with_choices(const char* choices) {
          std::string(choices) + "," + usage + "}";
 }
 
-/// What is said with status 200 of a client that asks too often, and of a service that has too much to do.
+/// Status-200 errors for a client over its rate limit, and for an overloaded service.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
-/// How Google's services say when to come back, and which quota is used up.
+/// Google's errors with the time to retry, and with the exhausted quota.
 inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
@@ -33899,30 +33879,30 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Puts these bytes before each chunk that has text.
+/// Inserts these bytes before each chunk with text.
 MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
   for (std::size_t i = 4; i > 0; --i)
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A whole response by hand with these header fields, after which the connection closes.
+/// A complete handwritten response with these header fields, after which the connection closes.
 MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// HTTP's chunk around these bytes; around none, the end of the body.
+/// Returns an HTTP chunk of these bytes; without bytes, the end of the body.
 MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that
-/// whoever reads the stream as it is finds no event and no JSON in it.
+/// Returns these bytes as an uncompressed Brotli stream (RFC 7932, section 9). Its blocks are so short that a client
+/// that does not decode it finds no event and no JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // Before the first block stands a bit for a window of 64 KiB. Of each block: that it is not the last one, two bits
-  // for a length of 16 bits, the length less one, that it is not compressed, and nothing up to the next byte.
+  // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
+  // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
   for (; !bytes.empty(); shift = 3) {
@@ -33932,13 +33912,13 @@ MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
     stream += block;
     bytes.remove_prefix(block.size());
   }
-  return stream + '\3';  // the last one, which is empty
+  return stream + '\3';  // the last, empty block
 }
 
-/// In which the end of a stream is spoken of.
+/// A text that mentions the end of a stream.
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
-/// More than readers by line have for one.
+/// Longer than the limits of line readers.
 inline constexpr std::size_t long_text = 100'000;
 
 inline constexpr ScenarioRow framing_rows[] = {
@@ -34084,7 +34064,7 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing",
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// The chunks of these calls, each in one.
+/// Returns the chunks of these calls, one chunk each.
 MOCK_GATEWAY_INLINE Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
   Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -34103,35 +34083,35 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_after_empty_object() { retu
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-/// The usual call, with its arguments as JSON in a string of JSON.
+/// The usual call with its arguments encoded twice, as a JSON string.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
-/// Two calls that cannot be told apart by their ids.
+/// Two calls with the same id.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
   std::vector<wire::ToolCall> calls = two_weather_calls();
   calls[1].id = calls[0].id;
   return calls;
 }
 
-/// This JSON with an object in place of the string of the usual call's arguments.
+/// Returns this JSON with the arguments of the usual call as an object instead of a string.
 MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
 }
 
-/// A call as models without a parser for tools write it.
+/// A call as models without a tool parser write it.
 inline constexpr const char* spelled_call =
     "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Zürich\"}}\n</tool_call>";
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// Puts these members in place of the call's type.
+/// Replaces the call's type by these members.
 MOCK_GATEWAY_INLINE void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 MOCK_GATEWAY_INLINE std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// Adds these members to each delta that has text, or to the message.
+/// Adds these members to each delta with text, or to the message.
 MOCK_GATEWAY_INLINE void add_members(Chunks& chunks, const char* members) {
   for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
@@ -34283,7 +34263,7 @@ MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) { add_group(all, "tool c
 
 // ---- gateway/chat_script.cpp ----------------------------------------------------------------------------------------
 
-// `gateway.chat()`: setters of a stub and what they refuse; `Stub` and its waits.
+// `gateway.chat()`: the setters of a stub and their restrictions; `Stub` and its waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -34405,7 +34385,7 @@ MOCK_GATEWAY_INLINE void StubBuilder::validate(Matcher matcher) { plan().validat
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
-  static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
+  static_cast<void>(detail::Access::data(reply));  // throws if it was moved from
   plan().replies.emplace_back(detail::share<const Reply>(std::move(reply)));
 }
 
@@ -34432,8 +34412,7 @@ MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
 
 // ---- gateway/gateway.cpp --------------------------------------------------------------------------------------------
 
-// The calls of `Gateway`; the default model and key; addresses; what is reported at its end; how long `verify()`
-// waits.
+// The calls of `Gateway`; the default model and key; addresses; its report on destruction; how long `verify()` waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34465,7 +34444,7 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// The name by which clients on this machine reach a host that was listened on.
+/// Returns the name by which clients on this machine reach a listening host.
 MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -34522,9 +34501,9 @@ class Gateway::Impl : public detail::NoteSource {
                     "destroy it on a thread of the test"});
       std::abort();
     }
-    server.reset();  // nothing arrives any more
+    server.reset();  // nothing arrives afterwards
     report();
-    // What the tester's functions hold may hold them in turn.
+    // Functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
     for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
@@ -34533,7 +34512,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Whether this is the process that made the gateway, and not one that was forked from it.
+  /// Whether this process made the gateway and is not a fork of that process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -34561,7 +34540,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// How long verify() and review() wait for requests under way: not at all in a function that one of these called.
+  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -34574,9 +34553,9 @@ class Gateway::Impl : public detail::NoteSource {
   detail::GatewayState state;
   detail::GatewayProblems problems;
   bool verify_on_destruction;
-  std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
+  std::uint64_t noted = 0;  // the last exchange whose notes belong to earlier tests
   detail::ConnectionLoop connections{state};
-  std::optional<detail::Server> server;  // last: it stops before what its connections use goes
+  std::optional<detail::Server> server;  // last, so that it stops before the objects its connections use are destroyed
 };
 
 MOCK_GATEWAY_INLINE Gateway::Gateway(SourceLocation where, detail::Implementation) : Gateway(Options(), where) {}
@@ -34587,7 +34566,7 @@ MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
 MOCK_GATEWAY_INLINE Gateway& Gateway::operator=(Gateway&&) noexcept = default;
 
 MOCK_GATEWAY_INLINE void Gateway::End::operator()(Impl* impl) const noexcept {
-  // Another process has none of the threads that would have to end, and locks that it has may never be released.
+  // A forked process has none of the threads to join, and inherited locks may never be released.
   if (impl->is_here()) delete impl;
 }
 
@@ -34723,7 +34702,7 @@ MOCK_GATEWAY_INLINE void Gateway::stop() {
 
 // ---- gateway/mishaps.cpp --------------------------------------------------------------------------------------------
 
-// The turns of a session of mishaps: their order, replies and keys, and when a call that its caller ended is over.
+// The turns of a session of mishaps: order, replies, keys, and the time limits of calls that the caller ends.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34732,39 +34711,39 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What becomes of the client's key in a turn.
+/// What happens to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
-/// How long a client may take to leave a call that its caller has ended.
+/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// How long a reply waits for the caller to end the call. It is longer than time_to_leave, and shorter than clients
-/// wait by themselves: who has the rest has not heeded its caller.
+/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
+/// timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// What a turn's replies are made with.
+/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait for a caller that ends the call.
+  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
-/// A turn as it is written down. Its reply is the scenario's failure, fault or finish_reason, or what `reply` returns;
-/// else the text. With then_answer, all requests behind the first get the text.
+/// The definition of a turn. Its reply is the scenario's failure, fault or finish_reason, or the result of `reply`;
+/// otherwise the text. With then_answer, all requests after the first get the text.
 struct Row {
   ScenarioRow scenario;
   Mishap::Call call = Mishap::Call::whole;
   KeyChange key_change = KeyChange::none;
   Reply (*reply)(const Plan& plan) = nullptr;
-  /// Until when after the call's end a request of it may still come, from a client that waits to try again.
+  /// How long after the call a retry may arrive from a client that waits before retrying.
   milliseconds time_to_ask_again{0};
 };
 
 using namespace catalogue_parts;
 
-/// The first and the last two keep their places. The second turn comes so early that a client that keeps connections
-/// has one: some try again on new connections alone. A client that keeps its old key misses the last two turns only.
+/// The first two and the last two turns keep their places. The second is so early that keep-alive clients have a
+/// connection: some only retry on new connections. A client that keeps its old key only fails the last two turns.
 constexpr std::size_t fixed_at_each_end = 2;
 constexpr Row rows[] = {
     {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
@@ -34846,7 +34825,7 @@ struct Turn {
   Duration time{0};
 };
 
-/// "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.": of another turn, or of two, it is known as such.
+/// Returns "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.", so that texts of another turn, or of two, are recognized.
 MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
   constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
   std::string text = "Turn " + std::to_string(number);
@@ -34881,7 +34860,7 @@ MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A session under way: which turn is mounted, and the key of the client.
+/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -34898,7 +34877,7 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// The exchanges of the turn so far.
+  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -34908,7 +34887,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the turn that was mounted before this one
+  std::optional<std::size_t> before;  // the previously mounted turn
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -34926,7 +34905,7 @@ MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
-  // On a clock on which no wait takes time, it must have no end.
+  // On an instant clock the wait must be unlimited.
   const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
@@ -34959,7 +34938,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// What is wrong with a call that its caller ended; empty for nothing.
+/// The mistake in a call that its caller ended; empty if there is none.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -34977,15 +34956,15 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // An error is there at once: nothing of it is left to leave.
+  // An error is sent at once, so there is nothing to leave.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it tried again so soon that its caller was still there. When the call began is not known: after the turn
-/// was mounted, and before the first request came, which may have taken long on a busy machine.
+/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
+/// mounted and before the first request, which may be slow on a busy machine.
 MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -35018,11 +34997,11 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
-  // Whoever gives a call up early may have done so before the gateway has read it.
+  // A client that gives up early may do so before the gateway has read the request.
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
-  // On a clock that is not real, the client's wait is over when the test says so.
+  // On other than the real clock, the test ends the client's wait.
   const Clock& clock = detail::Access::serving(session_->gateway)->clock;
   const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
   if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))
@@ -35070,8 +35049,8 @@ MOCK_GATEWAY_INLINE Mishaps mishaps(Gateway& gateway, std::uint64_t seed) {
 
 // ---- gateway/options.cpp --------------------------------------------------------------------------------------------
 
-// The options and their comments (in the header); which values are refused. The owner of a model:
-// `src/answer/bodies.hpp` too.
+// The options and their comments (in the header); which values are invalid. The owner of a model: also in
+// `src/answer/bodies.hpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -35167,7 +35146,7 @@ MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 MOCK_GATEWAY_INLINE Options Options::cors(std::string origin) const {
-  constexpr const char* const ends = "/?#@ \t\r\n";  // what no part of an origin has
+  constexpr const char* const ends = "/?#@ \t\r\n";  // characters that no part of an origin contains
   const std::size_t mark = origin.find("://");
   const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
   const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&
@@ -35223,7 +35202,7 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
 
 // ---- gateway/sweep.cpp ----------------------------------------------------------------------------------------------
 
-// Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
+// Sweeps: default effects, places, skipped pairs, names of steps, refusals.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -35306,15 +35285,15 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const SweepStep&
 namespace detail {
 namespace sweep {
 
-/// A place of the unbroken reply.
+/// A place in the unbroken reply.
 struct Boundary {
-  std::vector<Trigger> triggers;  // that come here; an effect is struck by the first that it can happen at
-  std::size_t offset = 0;         // bytes of the body before it
-  bool inside_event = false;      // of a stream: inside an HTTP chunk, too
-  bool event_follows = false;     // of a stream
+  std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
+  std::size_t offset = 0;         // number of body bytes before it
+  bool inside_event = false;      // in a stream: also inside an HTTP chunk
+  bool event_follows = false;     // in a stream
 };
 
-/// A stub for as long as this lives.
+/// A stub that is removed when it goes out of scope.
 class Mounted {
  public:
   Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
@@ -35329,7 +35308,7 @@ class Mounted {
   std::shared_ptr<StubState> stub_;
 };
 
-/// The places inside `bytes` where they are cut: all, or one in the middle and one in each character of several bytes.
+/// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
@@ -35363,7 +35342,7 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
       found.push_back({{after_bytes(before)}, before, false, more_events(i + 1)});
     }
   }
-  // What has a name of its own is called by it.
+  // Use the specific name of a place if it has one.
   const auto call = [&found](std::size_t events, const Trigger& name) {
     for (Boundary& boundary : found) {
       Trigger& trigger = boundary.triggers.front();
@@ -35383,7 +35362,7 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
 
 }  // namespace sweep
 
-/// A sweep: what it is told, what the unbroken run showed, and one step after the other.
+/// A sweep: its settings, the results of the unbroken run, and the steps.
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
@@ -35400,7 +35379,7 @@ class SweepRun {
       return;
     }
     effects_ = sweep_effects();
-    // Nobody would move the clock while the callable waits for its answer.
+    // The clock cannot advance while the callable waits for its answer.
     const auto waits = [](const Effect& effect) { return effect.kind() == Effect::Kind::stall; };
     if (manual) effects_.erase(std::remove_if(effects_.begin(), effects_.end(), waits), effects_.end());
   }
@@ -35412,7 +35391,7 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: one of the boundaries, with the trigger that the effect takes there, and one of the effects.
+  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -35420,14 +35399,14 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable against a reply and returns what it answered.
+  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Throws the GatewayError of an unbroken run that made no request.
+  /// Throws the GatewayError for an unbroken run without a request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
   bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
-  /// Which of all steps is number `number` of those that are made.
+  /// Returns which of all steps is made as number `number`.
   std::size_t chosen(std::size_t number);
   SweepStep broken(const Pair& pair);
   SweepStep split(std::size_t byte);
@@ -35439,14 +35418,14 @@ class SweepRun {
   SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
-  // What the unbroken run showed.
+  // Results of the unbroken run.
   bool known_ = false;
   bool last_was_empty_ = false;  // of the steps
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
-  std::size_t body_ = 0;         // bytes as the parser sees them
-  std::size_t first_split_ = 1;  // bytes of the first write
-  std::size_t bytes_ = 1;        // of the whole answer
+  std::size_t body_ = 0;         // in bytes as the parser sees them
+  std::size_t first_split_ = 1;  // in bytes of the first write
+  std::size_t bytes_ = 1;        // in bytes of the whole answer
 };
 
 MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
@@ -35502,7 +35481,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
     stub = mounted.stub();
     run_();
   }
-  // Everything follows from the unbroken run: a machine that pauses must not make it look open.
+  // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
@@ -35518,7 +35497,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
       throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
                          "): call clear_chaos() before");
   }
-  // One request may be lost on a connection that the step before has broken; two are not.
+  // One request may get lost on a connection broken by the previous step, but not two.
   if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
     throw GatewayError("two steps of a sweep made no chat request that this gateway received, the second being \"" +
                        name + "\": the callable must ask each time it is called");
@@ -35536,11 +35515,11 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const 
   }
   if (effect.kind() == Effect::Kind::truncate) {
     if (!trace.streamed && at_end) return false;  // nothing of the body is left
-    // Elsewhere than inside an HTTP chunk the two are one.
+    // Outside an HTTP chunk, both effects are the same.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
   }
-  // The client has all that was announced, and need not look at the connection again.
+  // The client has everything announced and need not look at the connection again.
   if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
@@ -35563,7 +35542,7 @@ MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
-  // One of each stretch, drawn: a regular distance could meet the same effect each time.
+  // Draw one per interval: a fixed distance could hit the same effect each time.
   const std::size_t begin = number * all / made;
   const std::size_t end = (number + 1) * all / made;
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));
@@ -40387,291 +40366,291 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    201    core/forward.hpp
 //    267    core/implementation.hpp
 //    282    gateway/gateway.hpp
-//    471    gateway/chat_script.hpp
-//    622    model/range.hpp
-//    656    script/matcher.hpp
-//    734    script/matchers.hpp
-//    862    model/reply.hpp
-//   1201    model/received_request.hpp
-//   1287    model/failure.hpp
-//   1394    core/wait.hpp
-//   1425    core/clock.hpp
-//   1535    model/fault.hpp
-//   1703    model/hold.hpp
-//   1745    model/pace.hpp
-//   1902    model/sse_dialect.hpp
-//   2020    model/writes.hpp
-//   2051    model/http_reply.hpp
-//   2133    model/connection_fault.hpp
-//   2229    evidence/journal.hpp
-//   2526    model/sent_answer.hpp
-//   2597    script/near_miss.hpp
-//   2643    evidence/verification.hpp
-//   2771    model/finding.hpp
-//   2815    evidence/review.hpp
-//   2940    model/operation.hpp
-//   2971    keys/api_key.hpp
-//   3102    keys/keys.hpp
-//   3165    model/profile.hpp
-//   3197    model/tokenizer.hpp
-//   3209    gateway/options.hpp
-//   3360    model/acceptance.hpp
-//   3540    request/chat_request.hpp
-//   3669    script/scope.hpp
-//   3724    script/failure_scope.hpp
-//   3770    script/chaos.hpp
-//   3872    gateway/sweep.hpp
-//   4012    gateway/catalogue.hpp
-//   4185    gateway/mishaps.hpp
-//   4287    document/scenario_files.hpp
-//   4319    core/error.hpp
-//   4334    document/script_document.hpp
-//   4474    evidence/evidence_json.hpp
-//   4498    core/printed.hpp
-//   4529    core/reporter.hpp
-//   4613  Implementation
-//   4674    core/text.hpp
-//   4785    core/random.hpp
-//   4819    core/json_reader.hpp
-//   4876    core/pattern.hpp
-//   4973    core/json_pointer.hpp
-//   4990    core/calendar.hpp
-//   5025    core/access.hpp
-//   5097    core/timeline.hpp
-//   5293    core/process.hpp
-//   5318    core/relief.hpp
-//   5350    core/warning.hpp
-//   5360    core/rows.hpp
-//   5386    core/change_count.hpp
-//   5433    core/seldom.hpp
-//   5460    model/profile_traits.hpp
-//   5568    model/checks.hpp
-//   5585    model/reply_data.hpp
-//   5653    model/request_error.hpp
-//   5666    model/fault_rows.hpp
-//   5795    model/dialect_rows.hpp
-//   5835    model/finding_kinds.hpp
-//   5912    model/reply_checks.hpp
-//   5947    model/reply_template.hpp
-//   5970    request/embedding_request.hpp
-//   5994    request/chat_parser.hpp
-//   6012    request/chat_fields.hpp
-//   6061    request/chat_reader.hpp
-//   6159    keys/secrets.hpp
-//   6206    keys/key_store.hpp
-//   6434    answer/bodies.hpp
-//   6463    answer/events.hpp
-//   6511    answer/tokens.hpp
-//   6586    answer/completion.hpp
-//   6695    answer/completion_json.hpp
-//   6730    answer/completion_events.hpp
-//   6798    answer/words.hpp
-//   6813    answer/default_reply.hpp
-//   6829    answer/schema_instance.hpp
-//   6851    answer/embeddings.hpp
-//   6869    answer/occurrences.hpp
-//   6892    answer/schema_checker.hpp
-//   6987    script/matcher_node.hpp
-//   7078    script/script.hpp
-//   7358    script/chaos_plan.hpp
-//   7404    script/chaos_rules.hpp
-//   7486    script/connection_faults.hpp
-//   7542    script/forced_failures.hpp
-//   7587    script/field_matchers.hpp
-//   7681    script/hiding.hpp
-//   7722    script/excerpts.hpp
-//   7748    script/json_comparison.hpp
-//   7775    script/matcher_leaf.hpp
-//   7806    delivery/answer_log.hpp
-//   7924    delivery/gzip.hpp
-//   7950    delivery/framing.hpp
-//   8002    delivery/outlet.hpp
-//   8054    delivery/pace_schedule.hpp
-//   8096    delivery/progress.hpp
-//   8149    delivery/waits.hpp
-//   8230    delivery/write_queue.hpp
-//   8332    delivery/delivery.hpp
-//   8618    http/exchange_observer.hpp
-//   8655    http/sockets.hpp
-//   8787    http/wakes.hpp
-//   8838    http/connection.hpp
-//   9137    http/request_reader.hpp
-//   9271    http/server.hpp
-//   9337    http/response.hpp
-//   9353    http/turned_away.hpp
-//   9407    http/workers.hpp
-//   9466    http/acceptor.hpp
-//   9514    http/compatibility.hpp
-//   9524    http/poller.hpp
-//   9564    http/reactor.hpp
-//   9678    evidence/kept_problems.hpp
-//   9748    evidence/record.hpp
-//  10016    evidence/gateway_parts.hpp
-//  10035    evidence/review_parts.hpp
-//  10099    evidence/diagnosis.hpp
-//  10171    evidence/redaction.hpp
-//  10192    evidence/gateway_problems.hpp
-//  10295    serve/asked_requests.hpp
-//  10377    serve/operations.hpp
-//  10447    serve/served_models.hpp
-//  10490    serve/gateway_state.hpp
-//  10551    serve/served_request.hpp
-//  10734    serve/runner.hpp
-//  10800    serve/connection_loop.hpp
-//  10845    serve/request_checks.hpp
-//  10868    serve/tester_code.hpp
-//  10933    serve/explanation.hpp
-//  10956    gateway/catalogue_entries.hpp
-//  11260    gateway/option_values.hpp
-//  11321    gateway/sweep_run.hpp
-//  11345    document/script_reader.hpp
-//  11554    document/script_files.hpp
-//  11573    document/script_references.hpp
-//  11609    document/script_sections.hpp
-//  11740    document/script_values.hpp
-//  11875    document/loaded_document.hpp
-//  11907    core/calendar.cpp
-//  12019    core/clock.cpp
-//  12432    core/gate.cpp
-//  12643    core/implementation.cpp
-//  12655    core/json_pointer.cpp
-//  12712    core/json_reader.cpp
-//  13057    core/pattern.cpp
-//  13475    core/process.cpp
-//  13499    core/random.cpp
-//  13559    core/relief.cpp
-//  13586    core/reporter.cpp
-//  13669    core/source_location.cpp
-//  13685    core/text.cpp
-//  14041    core/wait.cpp
-//  14053    core/warning.cpp
-//  14067    model/acceptance.cpp
-//  14126    model/checks.cpp
-//  14164    model/connection_fault.cpp
-//  14266    model/failure.cpp
-//  14435    model/fault.cpp
-//  14670    model/finding.cpp
-//  14704    model/hold.cpp
-//  14726    model/http_reply.cpp
-//  14792    model/pace.cpp
-//  14990    model/profile.cpp
-//  15169    model/range.cpp
-//  15199    model/received_request.cpp
-//  15267    model/reply.cpp
-//  15677    model/reply_checks.cpp
-//  15869    model/reply_template.cpp
-//  16041    model/sent_answer.cpp
-//  16069    model/sse_dialect.cpp
-//  16215    request/chat_fields.cpp
-//  16357    request/chat_messages.cpp
-//  16566    request/chat_reader.cpp
-//  16980    request/chat_request.cpp
-//  17065    request/embedding_request.cpp
-//  17153    keys/api_key.cpp
-//  17203    keys/key_store.cpp
-//  17749    keys/keys.cpp
-//  17813    keys/secrets.cpp
-//  18020    answer/bodies.cpp
-//  18127    answer/completion.cpp
-//  18363    answer/completion_events.cpp
-//  18574    answer/completion_json.cpp
-//  18792    answer/default_reply.cpp
-//  18995    answer/embeddings.cpp
-//  19114    answer/events.cpp
-//  19133    answer/occurrences.cpp
-//  19155    answer/schema_checker.cpp
-//  19627    answer/schema_instance.cpp
-//  20007    answer/tokens.cpp
-//  20237    answer/words.cpp
-//  20298    script/chaos.cpp
-//  20439    script/chaos_rules.cpp
-//  20551    script/connection_faults.cpp
-//  20660    script/excerpts.cpp
-//  20723    script/field_matchers.cpp
-//  21136    script/forced_failures.cpp
-//  21240    script/hiding.cpp
-//  21357    script/json_comparison.cpp
-//  21443    script/matcher.cpp
-//  21698    script/matchers.cpp
-//  22054    script/scope.cpp
-//  22112    script/script.cpp
-//  22543    script/text_matchers.cpp
-//  22665    delivery/answer_log.cpp
-//  22835    delivery/delivery.cpp
-//  23301    delivery/faults_and_waits.cpp
-//  23578    delivery/framing.cpp
-//  23695    delivery/gzip.cpp
-//  23762    delivery/pace_schedule.cpp
-//  23831    delivery/progress.cpp
-//  23883    delivery/write_queue.cpp
-//  24032    http/acceptor.cpp
-//  24141    http/compatibility.cpp
-//  24251    http/connection.cpp
-//  24837    http/poller.cpp
-//  25052    http/reactor.cpp
-//  25320    http/request_reader.cpp
-//  25780    http/response.cpp
-//  25861    http/server.cpp
-//  26279    http/sockets.cpp
-//  26799    http/turned_away.cpp
-//  26889    http/wakes.cpp
-//  26943    http/workers.cpp
-//  27056    evidence/diagnosis.cpp
-//  27276    evidence/evidence_json.cpp
-//  27660    evidence/exchange.cpp
-//  27962    evidence/gateway_problems.cpp
-//  28413    evidence/journal.cpp
-//  28571    evidence/kept_problems.cpp
-//  28682    evidence/notes.cpp
-//  28783    evidence/record.cpp
-//  29242    evidence/redaction.cpp
-//  29384    evidence/redirects.cpp
-//  29495    evidence/retries.cpp
-//  29887    evidence/review.cpp
-//  30266    evidence/told_in_body.cpp
-//  30366    evidence/verification.cpp
-//  30483    serve/asked_requests.cpp
-//  30561    serve/chat_judge.cpp
-//  30882    serve/connection_loop.cpp
-//  31042    serve/cross_origin.cpp
-//  31085    serve/delivery_report.cpp
-//  31176    serve/explanation.cpp
-//  31242    serve/gateway_state.cpp
-//  31278    serve/judge.cpp
-//  31506    serve/limits.cpp
-//  31605    serve/operations.cpp
-//  31828    serve/profile_headers.cpp
-//  31869    serve/reply_answer.cpp
-//  32013    serve/request_checks.cpp
-//  32088    serve/runner.cpp
-//  32352    serve/served_models.cpp
-//  32430    serve/served_request.cpp
-//  32501    gateway/catalogue.cpp
-//  32922    gateway/catalogue_chunks.cpp
-//  33221    gateway/catalogue_delivery.cpp
-//  33376    gateway/catalogue_entries.cpp
-//  33605    gateway/catalogue_failures.cpp
-//  33893    gateway/catalogue_framing.cpp
-//  34080    gateway/catalogue_tool_calls.cpp
-//  34284    gateway/chat_script.cpp
-//  34433    gateway/gateway.cpp
-//  34724    gateway/mishaps.cpp
-//  35071    gateway/options.cpp
-//  35224    gateway/sweep.cpp
-//  35647    document/scenario_files.cpp
-//  35798    document/script_document.cpp
-//  36200    document/script_faults.cpp
-//  36536    document/script_files.cpp
-//  36683    document/script_gateway.cpp
-//  37017    document/script_matchers.cpp
-//  37383    document/script_objects.cpp
-//  37549    document/script_reader.cpp
-//  37992    document/script_references.cpp
-//  38316    document/script_replies.cpp
-//  38793    document/script_schema.cpp
-//  38928    document/script_sections.cpp
-//  39509    document/script_values.cpp
-//  39924  Adapters
-//  39941    adapters/catch2.hpp
-//  40099    adapters/doctest.hpp
-//  40264    adapters/gtest.hpp
+//    466    gateway/chat_script.hpp
+//    616    model/range.hpp
+//    650    script/matcher.hpp
+//    728    script/matchers.hpp
+//    856    model/reply.hpp
+//   1195    model/received_request.hpp
+//   1281    model/failure.hpp
+//   1388    core/wait.hpp
+//   1419    core/clock.hpp
+//   1529    model/fault.hpp
+//   1697    model/hold.hpp
+//   1739    model/pace.hpp
+//   1896    model/sse_dialect.hpp
+//   2014    model/writes.hpp
+//   2045    model/http_reply.hpp
+//   2127    model/connection_fault.hpp
+//   2223    evidence/journal.hpp
+//   2520    model/sent_answer.hpp
+//   2591    script/near_miss.hpp
+//   2637    evidence/verification.hpp
+//   2765    model/finding.hpp
+//   2809    evidence/review.hpp
+//   2934    model/operation.hpp
+//   2965    keys/api_key.hpp
+//   3094    keys/keys.hpp
+//   3158    model/profile.hpp
+//   3190    model/tokenizer.hpp
+//   3202    gateway/options.hpp
+//   3350    model/acceptance.hpp
+//   3530    request/chat_request.hpp
+//   3659    script/scope.hpp
+//   3714    script/failure_scope.hpp
+//   3760    script/chaos.hpp
+//   3862    gateway/sweep.hpp
+//   4000    gateway/catalogue.hpp
+//   4170    gateway/mishaps.hpp
+//   4272    document/scenario_files.hpp
+//   4304    core/error.hpp
+//   4319    document/script_document.hpp
+//   4459    evidence/evidence_json.hpp
+//   4483    core/printed.hpp
+//   4514    core/reporter.hpp
+//   4598  Implementation
+//   4659    core/text.hpp
+//   4770    core/random.hpp
+//   4804    core/json_reader.hpp
+//   4861    core/pattern.hpp
+//   4958    core/json_pointer.hpp
+//   4975    core/calendar.hpp
+//   5010    core/access.hpp
+//   5082    core/timeline.hpp
+//   5278    core/process.hpp
+//   5303    core/relief.hpp
+//   5335    core/warning.hpp
+//   5345    core/rows.hpp
+//   5371    core/change_count.hpp
+//   5418    core/seldom.hpp
+//   5445    model/profile_traits.hpp
+//   5553    model/checks.hpp
+//   5570    model/reply_data.hpp
+//   5638    model/request_error.hpp
+//   5651    model/fault_rows.hpp
+//   5780    model/dialect_rows.hpp
+//   5820    model/finding_kinds.hpp
+//   5897    model/reply_checks.hpp
+//   5932    model/reply_template.hpp
+//   5955    request/embedding_request.hpp
+//   5979    request/chat_parser.hpp
+//   5997    request/chat_fields.hpp
+//   6046    request/chat_reader.hpp
+//   6144    keys/secrets.hpp
+//   6191    keys/key_store.hpp
+//   6417    answer/bodies.hpp
+//   6446    answer/events.hpp
+//   6494    answer/tokens.hpp
+//   6569    answer/completion.hpp
+//   6678    answer/completion_json.hpp
+//   6713    answer/completion_events.hpp
+//   6781    answer/words.hpp
+//   6796    answer/default_reply.hpp
+//   6812    answer/schema_instance.hpp
+//   6834    answer/embeddings.hpp
+//   6852    answer/occurrences.hpp
+//   6875    answer/schema_checker.hpp
+//   6970    script/matcher_node.hpp
+//   7061    script/script.hpp
+//   7341    script/chaos_plan.hpp
+//   7387    script/chaos_rules.hpp
+//   7469    script/connection_faults.hpp
+//   7525    script/forced_failures.hpp
+//   7570    script/field_matchers.hpp
+//   7664    script/hiding.hpp
+//   7705    script/excerpts.hpp
+//   7731    script/json_comparison.hpp
+//   7758    script/matcher_leaf.hpp
+//   7789    delivery/answer_log.hpp
+//   7907    delivery/gzip.hpp
+//   7933    delivery/framing.hpp
+//   7985    delivery/outlet.hpp
+//   8037    delivery/pace_schedule.hpp
+//   8079    delivery/progress.hpp
+//   8132    delivery/waits.hpp
+//   8213    delivery/write_queue.hpp
+//   8315    delivery/delivery.hpp
+//   8601    http/exchange_observer.hpp
+//   8638    http/sockets.hpp
+//   8770    http/wakes.hpp
+//   8821    http/connection.hpp
+//   9120    http/request_reader.hpp
+//   9254    http/server.hpp
+//   9320    http/response.hpp
+//   9336    http/turned_away.hpp
+//   9390    http/workers.hpp
+//   9449    http/acceptor.hpp
+//   9497    http/compatibility.hpp
+//   9507    http/poller.hpp
+//   9547    http/reactor.hpp
+//   9661    evidence/kept_problems.hpp
+//   9731    evidence/record.hpp
+//   9999    evidence/gateway_parts.hpp
+//  10018    evidence/review_parts.hpp
+//  10082    evidence/diagnosis.hpp
+//  10154    evidence/redaction.hpp
+//  10175    evidence/gateway_problems.hpp
+//  10278    serve/asked_requests.hpp
+//  10360    serve/operations.hpp
+//  10430    serve/served_models.hpp
+//  10473    serve/gateway_state.hpp
+//  10534    serve/served_request.hpp
+//  10717    serve/runner.hpp
+//  10783    serve/connection_loop.hpp
+//  10828    serve/request_checks.hpp
+//  10851    serve/tester_code.hpp
+//  10916    serve/explanation.hpp
+//  10939    gateway/catalogue_entries.hpp
+//  11241    gateway/option_values.hpp
+//  11302    gateway/sweep_run.hpp
+//  11326    document/script_reader.hpp
+//  11535    document/script_files.hpp
+//  11554    document/script_references.hpp
+//  11590    document/script_sections.hpp
+//  11721    document/script_values.hpp
+//  11856    document/loaded_document.hpp
+//  11888    core/calendar.cpp
+//  12000    core/clock.cpp
+//  12413    core/gate.cpp
+//  12624    core/implementation.cpp
+//  12636    core/json_pointer.cpp
+//  12693    core/json_reader.cpp
+//  13038    core/pattern.cpp
+//  13456    core/process.cpp
+//  13480    core/random.cpp
+//  13540    core/relief.cpp
+//  13567    core/reporter.cpp
+//  13650    core/source_location.cpp
+//  13666    core/text.cpp
+//  14022    core/wait.cpp
+//  14034    core/warning.cpp
+//  14048    model/acceptance.cpp
+//  14107    model/checks.cpp
+//  14145    model/connection_fault.cpp
+//  14247    model/failure.cpp
+//  14416    model/fault.cpp
+//  14651    model/finding.cpp
+//  14685    model/hold.cpp
+//  14707    model/http_reply.cpp
+//  14773    model/pace.cpp
+//  14971    model/profile.cpp
+//  15150    model/range.cpp
+//  15180    model/received_request.cpp
+//  15248    model/reply.cpp
+//  15658    model/reply_checks.cpp
+//  15850    model/reply_template.cpp
+//  16022    model/sent_answer.cpp
+//  16050    model/sse_dialect.cpp
+//  16196    request/chat_fields.cpp
+//  16338    request/chat_messages.cpp
+//  16547    request/chat_reader.cpp
+//  16961    request/chat_request.cpp
+//  17046    request/embedding_request.cpp
+//  17134    keys/api_key.cpp
+//  17184    keys/key_store.cpp
+//  17730    keys/keys.cpp
+//  17794    keys/secrets.cpp
+//  18001    answer/bodies.cpp
+//  18108    answer/completion.cpp
+//  18344    answer/completion_events.cpp
+//  18555    answer/completion_json.cpp
+//  18773    answer/default_reply.cpp
+//  18976    answer/embeddings.cpp
+//  19095    answer/events.cpp
+//  19114    answer/occurrences.cpp
+//  19136    answer/schema_checker.cpp
+//  19608    answer/schema_instance.cpp
+//  19988    answer/tokens.cpp
+//  20218    answer/words.cpp
+//  20279    script/chaos.cpp
+//  20420    script/chaos_rules.cpp
+//  20532    script/connection_faults.cpp
+//  20641    script/excerpts.cpp
+//  20704    script/field_matchers.cpp
+//  21117    script/forced_failures.cpp
+//  21221    script/hiding.cpp
+//  21338    script/json_comparison.cpp
+//  21424    script/matcher.cpp
+//  21679    script/matchers.cpp
+//  22035    script/scope.cpp
+//  22093    script/script.cpp
+//  22524    script/text_matchers.cpp
+//  22646    delivery/answer_log.cpp
+//  22816    delivery/delivery.cpp
+//  23282    delivery/faults_and_waits.cpp
+//  23559    delivery/framing.cpp
+//  23676    delivery/gzip.cpp
+//  23743    delivery/pace_schedule.cpp
+//  23812    delivery/progress.cpp
+//  23864    delivery/write_queue.cpp
+//  24013    http/acceptor.cpp
+//  24122    http/compatibility.cpp
+//  24232    http/connection.cpp
+//  24818    http/poller.cpp
+//  25033    http/reactor.cpp
+//  25301    http/request_reader.cpp
+//  25761    http/response.cpp
+//  25842    http/server.cpp
+//  26260    http/sockets.cpp
+//  26780    http/turned_away.cpp
+//  26870    http/wakes.cpp
+//  26924    http/workers.cpp
+//  27037    evidence/diagnosis.cpp
+//  27257    evidence/evidence_json.cpp
+//  27641    evidence/exchange.cpp
+//  27943    evidence/gateway_problems.cpp
+//  28394    evidence/journal.cpp
+//  28552    evidence/kept_problems.cpp
+//  28663    evidence/notes.cpp
+//  28764    evidence/record.cpp
+//  29223    evidence/redaction.cpp
+//  29365    evidence/redirects.cpp
+//  29476    evidence/retries.cpp
+//  29868    evidence/review.cpp
+//  30247    evidence/told_in_body.cpp
+//  30347    evidence/verification.cpp
+//  30464    serve/asked_requests.cpp
+//  30542    serve/chat_judge.cpp
+//  30863    serve/connection_loop.cpp
+//  31023    serve/cross_origin.cpp
+//  31066    serve/delivery_report.cpp
+//  31157    serve/explanation.cpp
+//  31223    serve/gateway_state.cpp
+//  31259    serve/judge.cpp
+//  31487    serve/limits.cpp
+//  31586    serve/operations.cpp
+//  31809    serve/profile_headers.cpp
+//  31850    serve/reply_answer.cpp
+//  31994    serve/request_checks.cpp
+//  32069    serve/runner.cpp
+//  32333    serve/served_models.cpp
+//  32411    serve/served_request.cpp
+//  32482    gateway/catalogue.cpp
+//  32902    gateway/catalogue_chunks.cpp
+//  33201    gateway/catalogue_delivery.cpp
+//  33356    gateway/catalogue_entries.cpp
+//  33585    gateway/catalogue_failures.cpp
+//  33873    gateway/catalogue_framing.cpp
+//  34060    gateway/catalogue_tool_calls.cpp
+//  34264    gateway/chat_script.cpp
+//  34413    gateway/gateway.cpp
+//  34703    gateway/mishaps.cpp
+//  35050    gateway/options.cpp
+//  35203    gateway/sweep.cpp
+//  35626    document/scenario_files.cpp
+//  35777    document/script_document.cpp
+//  36179    document/script_faults.cpp
+//  36515    document/script_files.cpp
+//  36662    document/script_gateway.cpp
+//  36996    document/script_matchers.cpp
+//  37362    document/script_objects.cpp
+//  37528    document/script_reader.cpp
+//  37971    document/script_references.cpp
+//  38295    document/script_replies.cpp
+//  38772    document/script_schema.cpp
+//  38907    document/script_sections.cpp
+//  39488    document/script_values.cpp
+//  39903  Adapters
+//  39920    adapters/catch2.hpp
+//  40078    adapters/doctest.hpp
+//  40243    adapters/gtest.hpp
