@@ -2852,13 +2852,12 @@ class ReportedProblems;
 ///
 /// A request counts as the retry of an earlier one if all of this holds:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
-/// and
-///     `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
+///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
-///     has retried it.
+///   has retried it.
 /// - No key, limit, stub, state machine or forced failure was changed in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
-///     them and this is the next number.
+///   them and this is the next number.
 /// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
 /// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
 /// request within 100 ms of a failure counts as another call.
@@ -10279,32 +10278,32 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request that waits until the test says what to reply.
+/// A request that waits for a reply from the test.
 struct AskedRequest {
-  /// The id of its exchange, which the journal records when the request is answered.
+  /// The id of its exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
-  /// When it began to wait, on the gateway's clock.
+  /// The start of the wait on the gateway's clock.
   TimePoint since{};
 };
 
 class AskedWait;
 
-/// The requests of one gateway that wait for a reply of the test. Thread-safe.
+/// The requests of one gateway that wait for a reply from the test. Thread-safe.
 class AskedRequests {
  public:
   enum class Answered {
     yes,
-    /// The request was answered, its guard ended the wait, or its client left.
+    /// The request was already answered, its guard ended the wait, or its client left.
     too_late,
-    /// No such exchange ever waited here.
+    /// No such exchange has ever waited here.
     unknown,
   };
 
-  /// The waiting requests of a scope, the one that waits longest first.
+  /// Returns the waiting requests of a scope, oldest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
-  /// How many requests wait.
+  /// Returns the number of waiting requests.
   std::size_t count() const;
   /// Whether a request of the scope waits.
   bool any(const RequestScope& scope) const;
@@ -10322,10 +10321,10 @@ class AskedRequests {
   std::set<std::uint64_t> over_;
 };
 
-/// The wait of one request, from its asking on. It ends with a reply or with its guard.
+/// The wait of one request, which ends with a reply or with its guard.
 class AskedWait final : public Pending {
  public:
-  /// Real time after which the wait is over, as at a gate.
+  /// Real time after which the wait ends, as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
   /// `request` must outlive this.
@@ -10338,7 +10337,7 @@ class AskedWait final : public Pending {
   MOCK_GATEWAY_INLINE bool over() override;
   MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// What the test replied; nothing when it did not. For the waiting thread, once the wait is over.
+  /// The test's reply; empty if it gave none. For the waiting thread, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -10351,7 +10350,7 @@ class AskedWait final : public Pending {
   const TimePoint since_;
   const std::shared_ptr<Wake> wake_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::optional<ReplyStep> reply_;  // guarded by the board's mutex until the wait is over
+  std::optional<ReplyStep> reply_;  // guarded by the board's mutex during the wait
   bool guard_expired_ = false;
 };
 
@@ -10361,18 +10360,18 @@ class AskedWait final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a method and a path lead to.
+/// The result of looking up a method and a path.
 struct Route {
   enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
   Operation operation;
-  std::string model;                                // of Kind::model: the id, still percent-encoded
-  std::shared_ptr<const OperationHandler> handler;  // of Kind::mounted
-  std::string allow;                                // of Kind::wrong_method: the methods the path has
+  std::string model;                                // for Kind::model: the id, still percent-encoded
+  std::shared_ptr<const OperationHandler> handler;  // for Kind::mounted
+  std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
-/// The operations of one gateway: documented ones, and those that the test and script documents mounted. Where several
-/// are equal, the newest document's answers, or the test's if that was mounted later. Thread-safe.
+/// The operations of one gateway: the documented ones, and those mounted by the test and script documents. Of equal
+/// ones, the newest document's answers, or the test's if it was mounted later. Thread-safe.
 class Operations {
  public:
   Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
@@ -10386,31 +10385,31 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts one of the test's. Takes the place of an equal one that the test has mounted. Throws GatewayError for what
+  /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
   /// cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// Gives a document these and no others, each once; one that it had stays where it was. `owner` is the document's
-  /// number, which is greater for a newer one. Throws as mount does, with nothing changed.
+  /// Sets the operations of a document; existing ones keep their place. `owner` is the document's number, larger for
+  /// newer documents. Throws as mount() does, without changes.
   void replace(std::vector<Handled> all, std::uint64_t owner);
-  /// Takes operations away from the documents that own them. Nothing happens with what a document does not have.
+  /// Removes operations from the documents that own them. Ignores unknown ones.
   void unmount(const std::vector<Owned>& those);
-  /// Those that were mounted, each once.
+  /// Returns the mounted operations without duplicates.
   std::vector<Operation> mounted() const;
-  /// How often an operation was mounted or taken away.
+  /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
-  /// `path` as sent, without the query.
+  /// `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
-  /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
-  /// address ends with /v1 already". Empty when nothing is near.
+  /// Returns the path that a client probably meant and why: "/v1/chat/completions is near: the base address ends with
+  /// /v1 already". Empty if none is similar.
   std::string near_path(const std::string& path) const;
-  /// "GET /v1/models, POST /v1/chat/completions": what is served, the first mounted ones among it.
+  /// Returns the served operations, with the first mounted ones: "GET /v1/models, POST /v1/chat/completions".
   std::string served() const;
 
  private:
   struct Mounted {
     Operation operation;
-    std::uint64_t owner;   // the document that the operation came from; 0: the test
-    std::uint64_t newest;  // the newest document when the operation was mounted; of a document's own: that document
+    std::uint64_t owner;   // the number of the document; 0: the test
+    std::uint64_t newest;  // the newest document at the time of mounting; for a document's operation, that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
@@ -10418,10 +10417,10 @@ class Operations {
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
   const bool model_by_id_;
-  const bool embeddings_;  // whether the gateway serves them itself where nothing is mounted
+  const bool embeddings_;  // whether the gateway serves them if nothing is mounted
   mutable std::mutex mutex_;
-  std::vector<Mounted> mounted_;  // of two that match, the first one answers
-  std::uint64_t newest_ = 0;      // the newest document that has mounted one
+  std::vector<Mounted> mounted_;  // the first match answers
+  std::uint64_t newest_ = 0;      // the newest document that mounted an operation
   std::atomic<std::uint64_t> changes_{0};
 };
 
@@ -10431,31 +10430,31 @@ class Operations {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The models that requests may name, and those that the list of models has. Thread-safe.
+/// The models that requests may name, and the listed ones. Thread-safe.
 class ServedModels {
  public:
-  /// How many ids that requests asked for are listed, and how long one may be: requests must not fill the memory.
+  /// The limits of listed ids from requests: their number and length, so that requests cannot fill the memory.
   static constexpr std::size_t most_asked = 1000;
   static constexpr std::size_t longest_asked = 256;
 
-  /// `any`: every id is served, whether or not it is given.
+  /// `any`: every id is served.
   ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Nothing when no request for it is served.
+  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Those that were given; where any is served, then those that stubs name, in the order in which these were mounted,
-  /// and those that requests asked for.
+  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
+  /// requests.
   std::vector<wire::Model> listed() const;
-  /// Whether it was given, or a stub names it.
+  /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// A request has asked for it.
+  /// Records a request for this model.
   void ask(const std::string& id);
   void forget_asked();
 
  private:
-  /// Expects the mutex to be held.
+  /// Requires the mutex.
   const std::vector<std::string>& named() const;
 
   const std::vector<wire::Model> given_;
@@ -10463,7 +10462,7 @@ class ServedModels {
   const Script& script_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;
-  /// What stubs name, and how often the script had changed then.
+  /// The models named by stubs, and the script's change count at that time.
   mutable std::optional<std::uint64_t> named_at_;
   mutable std::vector<std::string> named_;
 };
@@ -10474,20 +10473,20 @@ class ServedModels {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What does not change while a gateway runs.
+/// Settings that do not change while a gateway runs.
 struct ServeSettings {
   std::vector<wire::Model> models;
-  bool any_model = false;  // whether others are served too
+  bool any_model = false;  // whether other models are served too
   bool embeddings = false;
   bool oversized_gets_413 = false;
-  std::vector<std::string> cors;  // origins of pages that may call it
+  std::vector<std::string> cors;  // allowed origins of pages
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
   ChatLimits chat_limits;
   Tokenizer tokenizer;
   Pace pace;
-  /// Known once the gateway listens, before its first connection.
+  /// Set once the gateway listens, before its first connection.
   std::string root_url;
   bool unmatched_get_default_reply = false;
   bool unmatched_are_allowed = false;
@@ -10497,24 +10496,23 @@ struct ServeSettings {
   bool on_exchange_never_waits = false;
 };
 
-/// What a reset forgets: unless said otherwise, all.
+/// The parts that a reset clears; all by default.
 struct ResetParts {
   bool stubs = true;
   bool states = true;  // of state machines
   bool failures = true;
   bool chaos = true;
-  bool connections = true;  // the faults that wait for them
-  bool journal = true;      // with the problems, and how often each request came
+  bool connections = true;  // the pending faults for connections
+  bool journal = true;      // with the problems, and the counts of requests
 };
 
-/// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
-/// thread-safe, each by itself.
+/// The state of one gateway: everything that exchanges are judged by and recorded in. Each part is thread-safe.
 struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// How often the test has changed what requests of this key are answered from: a request that is sent again after a
-  /// change is no retry.
+  /// Returns the number of changes by the test that affect requests of this key: a request repeated after a change is
+  /// no retry.
   std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
@@ -10524,9 +10522,9 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep what was sent.
+  /// Whether exchanges keep the sent bytes.
   std::atomic<bool> keeps_answers{false};
-  std::int64_t started;  // Unix seconds: when the models were created, as the list says
+  std::int64_t started;  // Unix seconds: the creation time of the listed models
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10535,30 +10533,29 @@ struct GatewayState : GatewayParts {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How an answer leaves. By default at once and whole.
+/// How an answer is sent. Default: at once and in one piece.
 struct DeliveryPlan {
-  /// Says the faults, the holds and the dialect; null: none.
+  /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
-  /// The rules of chaos that are applied to the reply.
+  /// The chaos rules applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
-  /// How many of the reply's faults were scripted, where there is chaos. The faults of chaos follow the scripted ones.
+  /// With chaos, the number of scripted faults of the reply. The chaos faults follow them.
   std::size_t scripted_faults = 0;
-  /// Interim responses in front of the answer.
+  /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
-  /// When the pace begins; nothing: when the request was complete.
+  /// The start of the pace; empty: the complete request.
   std::optional<TimePoint> start;
   bool stream = false;
-  /// What the events of a streamed completion are made from.
+  /// The source of the events of a streamed completion.
   std::optional<Completion> completion;
-  /// The content deltas of a plain completion, which the pace counts.
+  /// The number of content deltas of a plain completion, for the pace.
   std::size_t token_count = 0;
-  /// What a completion has that the simplest has not, once it was sent whole: "finish_reason length was sent".
+  /// Unusual parts of a completion that is sent completely: "finish_reason length was sent".
   std::string unusual;
 };
 
-/// The answer to one request. There is one for each request: the judge makes it and changes it in place, the runner
-/// delivers it.
+/// The answer to one request. The judge makes and changes it in place, the runner delivers it.
 struct Answer {
   Decision decision;
   int status = 200;
@@ -10567,25 +10564,25 @@ struct Answer {
   std::string body;
   /// The code of a failure.
   std::string error_code;
-  /// The message of a failure of the documented rules.
+  /// The message of a documented rejection.
   std::string refusal;
-  /// The stub that answers; null when none does.
+  /// The stub that answers, or null.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
-  /// What the request has taken of limits of tokens; null where there are none.
+  /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
 
-  /// Status, headers and body become those of a failure at that time. The rest stays.
+  /// Sets status, headers and body to those of a failure at that time. Keeps the rest.
   void become(const Failure& failure, Profile profile, TimePoint now);
-  /// The answer becomes the failure, decided as `kind`. What a reply gave to it is dropped; the stub stays.
+  /// Turns the answer into the failure, with the decision `kind`. Drops the parts from a reply, but keeps the stub.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
 /// A chat request that waits for the test's reply.
 struct AskedChat;
 
-/// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
+/// A request that is being served, with its answer. Every step of serving gets it.
 struct ServedRequest {
   ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
                 const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline,
@@ -10609,107 +10606,106 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
-  /// What the review has to say of it.
+  /// The findings for the review.
   std::vector<Finding> findings;
-  /// Tells apart what chat requests ask for, and gateways of different seeds.
+  /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// The id that was reserved for its exchange; 0: none.
+  /// The id reserved for its exchange; 0 if none.
   std::uint64_t exchange = 0;
-  /// Whether there were rules of chaos that could strike it.
+  /// Whether chaos rules existed that could strike it.
   bool under_chaos = false;
-  /// What verify() has to report of it.
+  /// The problems for verify().
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answers.
+  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
-  /// Not null while the stub that was chosen asks the test for its reply.
+  /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these functions answers, and returns true like a check that has answered.
+  // Each of these answers and returns true, like a check that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
-  /// Refuses by a failure of the documented rules, in place of whatever was answered so far.
+  /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// A function of the tester's threw.
+  /// A function of the test threw.
   bool callback_failed(const std::string& what);
   /// The gateway could not make an answer for another reason.
   bool answer_failed(const std::string& reason);
-  /// The test was asked for the reply, and gave none in time.
+  /// The test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
   bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
 };
 
-// The steps that make the answer, each in the .cpp that the comment names.
+// The steps that make the answer, each with its .cpp file.
 
 // judge.cpp
 
-/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
-/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
-/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
+/// Makes the answer to a request. Runs the documented checks in order until one answers, then the requested operation.
+/// Checks that use up something of the test (forced failures, rate limits, a stub's sequence) count the request. Runs
+/// the test's functions and answers their exceptions.
 ///
-/// Returns whether there is an answer. Else the test is asked for it: the connection knows when this is to be called
-/// again, and then goes on there.
+/// Returns whether there is an answer. If not, the test is asked for one: the connection knows when to call this again,
+/// which then continues.
 bool judge(ServedRequest& served);
 
-/// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
-/// body. Counts nothing, and runs nothing of the test's.
+/// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
+/// content type. Counts nothing and runs no function of the test.
 std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
 
 // chat_judge.cpp
 
-/// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
-/// content type, body, model, failures forced for the model, limits of tokens; then chaos and the script answer. Throws
-/// RequestError for a body that is to be refused, and for a schema or grammar of which the default reply can make no
-/// instance. Where the test is asked for the reply, there is no answer yet.
+/// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
+/// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
+/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. If the test is asked for the
+/// reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
 
-/// Goes on with a chat request for which the test is asked, if it has replied.
+/// Continues a chat request for which the test is asked, if it has replied.
 void judge_asked(ServedRequest& served);
 
-/// Tells apart what chat requests ask for, and gateways of different seeds.
+/// Returns a hash of the content of a chat request and the gateway's seed.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
 
 // limits.cpp
 
-// Each of the first three counts the request against limits, and returns whether it has refused it.
+// Each of the first three counts the request against limits, and returns whether it refused it.
 
 bool take_request(ServedRequest& served);
-/// Runs the tester's tokenizer, which may throw.
+/// Runs the test's tokenizer, which may throw.
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
-/// The answer keeps the tokens of its usage.
+/// Keeps the tokens of the answer's usage; the others are returned.
 void keep_tokens(Answer& answer, const Usage& usage);
 
 // reply_answer.cpp
 
-/// Makes the answer to a chat request from the reply in its delivery plan, struck by what of chaos can happen to it:
-/// status, headers and body or events, and when they leave. Runs the tester's tokenizer, which may throw.
+/// Makes the answer to a chat request from the reply in its delivery plan and the chaos possible for it: status,
+/// headers, body or events, and times. Runs the test's tokenizer, which may throw.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-/// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
-/// happen to it, and decides when it leaves.
+/// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.
+/// Status, headers and body stay.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 // cross_origin.cpp
 
-/// The request's Origin, where Options::cors names it.
+/// Returns the request's Origin if Options::cors allows it.
 std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request);
 
-/// Answers what a browser asks before a request from a page of a named origin. Returns whether it was that.
+/// Answers a browser's preflight from an allowed origin. Returns whether it was one.
 bool answer_preflight(ServedRequest& served);
 
-/// Lets a page of a named origin read the answer.
+/// Allows a page of an allowed origin to read the answer.
 void add_cross_origin_headers(ServedRequest& served);
 
 // profile_headers.cpp
 
-/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
-/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
+/// Returns the time until a limit resets in OpenAI's format: "1h0m0s", "6m0s", "8.64s", "6ms". Rounded up, to
+/// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
-/// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
-/// key's limits.
+/// Adds the headers that the profile has on every answer, except those already set. The documented profile has none;
+/// OpenAI's has a request id, the processing time, and the rest of the key's limits.
 void add_profile_headers(ServedRequest& served);
 
 }}}  // namespace mock_gateway::detail
@@ -10718,47 +10714,47 @@ void add_profile_headers(ServedRequest& served);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How the delivery of an answer ended.
+/// The end of an answer's delivery.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
-  /// How many chunks a streamed completion had.
+  /// The number of chunks of a streamed completion.
   std::size_t chunks = 0;
-  /// A gate was not opened, or a manual clock not advanced, in time.
+  /// Whether a gate was not opened, or a manual clock not advanced, in time.
   bool is_guard_spent = false;
 };
 
-/// Notes in the record to which parts of its script a reply came. Reports to verify() the parts to which it did not
-/// come, and the guards that ended a wait.
+/// Records which parts of its script a reply reached. Reports to verify() the parts it did not reach, and waits ended
+/// by guards.
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
-/// One exchange, from the request that was read to the last byte of its answer: records the request, has it judged,
-/// delivers the answer, and reports how that ended. What is needed for the judgement alone is gone while the answer is
-/// delivered: thousands may wait.
+/// One exchange, from the read request to the last byte of its answer. Records the request, has it judged, delivers the
+/// answer and reports its end. Data for the judgement is freed before the delivery, because thousands of exchanges may
+/// wait.
 class RunningExchange {
  public:
   RunningExchange(GatewayState& gateway, Connection& connection);
   ~RunningExchange();
 
-  /// To be called first, once. `position` is the request's on its connection, from 1.
+  /// Begins the exchange; called once, first. `position` is the request's number on its connection, from 1.
   void begin(IncomingRequest incoming, std::size_t position) noexcept;
-  /// Does what can be done now. False: the connection knows when to call this again. True: it has ended.
+  /// Continues the exchange. Returns whether it has ended; if not, the connection knows when to call it again.
   bool go_on() noexcept;
 
  private:
-  /// What is needed until there is an answer.
+  /// The data needed until there is an answer.
   struct Judgement;
 
-  /// Writes down what arrived, and masks its keys.
+  /// Records the request with masked keys.
   void record_request();
-  /// Has the request judged. Returns whether there is an answer, which then is published, and can be delivered.
+  /// Has the request judged. Returns whether there is an answer, which is then published and can be delivered.
   bool judge_and_publish();
-  /// Writes down what is answered, and masks keys in it.
+  /// Records the answer with masked keys.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Lets others have what the exchange has of the stub and of limits of tokens.
+  /// Releases the exchange's use of the stub and of token limits.
   void give_back();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
@@ -10768,14 +10764,14 @@ class RunningExchange {
   Connection& connection_;
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<ExchangeRecord> record_;
-  bool is_published_ = false;  // the journal has the record
+  bool is_published_ = false;  // whether the journal has the record
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
   std::string head_;
-  std::unique_ptr<ReplyData> plain_;  // where no reply was made
+  std::unique_ptr<ReplyData> plain_;  // used without a reply
   std::unique_ptr<EventSource> events_;
-  CompletionEvents* chunks_ = nullptr;  // the same, of a completion
-  std::optional<Delivery> delivery_;    // null: there is no answer yet, or it was given up
+  CompletionEvents* chunks_ = nullptr;  // the same object, for a completion
+  std::optional<Delivery> delivery_;    // empty before the answer and after give_up()
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10784,7 +10780,7 @@ class RunningExchange {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
+/// The handler of a gateway's connections: one exchange after the other, or the fault that strikes.
 class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway) {}
@@ -10793,34 +10789,34 @@ class ConnectionLoop final : public ConnectionHandler {
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  /// How far a connection has come.
+  /// The progress of a connection.
   struct Course {
-    /// The request's that is served, or comes next, on the connection.
+    /// The number of the current or next request on the connection.
     std::size_t position = 1;
-    /// By a fault, as soon as the reply before has arrived.
+    /// Whether a fault resets it once the previous reply has been delivered.
     bool is_reset = false;
-    // At most one of them is there: what is under way.
+    // At most one of these is set: the current activity.
     std::unique_ptr<RequestReader> reader;
     std::unique_ptr<RunningExchange> exchange;
     std::unique_ptr<SkippedBody> skipped;
-    /// The head of the request, where its body is read after the exchange.
+    /// The head of the request, if its body is read after the exchange.
     std::unique_ptr<IncomingRequest> answered;
   };
 
-  /// Goes on with what is under way, and serves the requests that have come. Returns whether more may come.
+  /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
   bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
-  // Each of these returns whether the connection goes on at once; nothing: it waits.
+  // Each returns whether the connection continues at once; empty if it waits.
   std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
   std::optional<bool> read(Connection& connection, Course& course);
   static std::optional<bool> answer(Connection& connection, Course& course);
   static std::optional<bool> skip(Connection& connection, Course& course);
-  /// Ends a connection without a request. Returns false, as serve() then does.
+  /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
-  bool has_turned_away_ = false;  // of the accepting thread
+  bool has_turned_away_ = false;  // used by the accepting thread
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10829,32 +10825,32 @@ class ConnectionLoop final : public ConnectionHandler {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
+/// Whether the Content-Type allows reading the body as JSON. A missing one does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Whether allows_json() may become true once the body is read.
+/// Whether allows_json() may become true after the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The 415 of a request whose Content-Type does not allow that.
+/// Returns the 415 for any other Content-Type.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
-/// Whether a key's rights allow a model, which need not exist.
+/// Whether a key may use a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
-/// The 404 of a model that the gateway does not serve.
+/// Returns the 404 for a model that is not served.
 Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
-/// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
-/// whether it has refused.
+/// Refuses a request for a model: 403 if its key may not use it, otherwise 404 if it is not served. Returns whether it
+/// refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- serve/tester_code.hpp ------------------------------------------------------------------------------------------
 
-// What becomes of exceptions of the test's functions.
+// How exceptions of the test's functions are handled.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+/// Marks the test's code that a connection's thread is running, so that a stop that waits for it can name it.
 template <class What>
 class Busy {
  public:
@@ -10867,7 +10863,7 @@ class Busy {
   Connection& connection_;
 };
 
-/// Runs the tester's code. What it throws is returned as text.
+/// Runs the test's code and returns its exception as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
   try {
@@ -10880,7 +10876,7 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
-/// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
+/// Runs the test's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   call_relief();
@@ -10888,19 +10884,19 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. Those that are the tester's call the relief themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call the relief themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
   return guarded(code);
 }
 
-/// What the tester's tokenizer threw, called by code of the gateway's that may throw by itself.
+/// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
 struct TokenizerThrew {
   std::string what;
 };
 
-/// A tokenizer that throws TokenizerThrew where the given one throws. An empty one stays empty.
+/// Returns a tokenizer that throws TokenizerThrew if the given one throws. An empty one stays empty.
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
@@ -10917,21 +10913,21 @@ inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What would become of a chat request.
+/// The expected result of a chat request.
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or would refuse because it must never be asked; null when there is none.
+  /// The stub that would answer, or refuse because of never(); null if there is none.
   std::shared_ptr<StubState> stub;
-  /// The stubs that come closest, when none answers; three at most.
+  /// Up to three closest stubs, if none answers.
   std::vector<NearMiss> near_misses;
-  /// The diagnosis, or what an error would say. Keys are masked.
+  /// The diagnosis or the error message. Keys are masked.
   std::string message;
 };
 
-/// What the gateway would do with a chat request of that key as it is now. Takes no call and runs no function of the
-/// tester's: a condition that only such a function decides does not hold here. Forced failures, chaos, rate limits and
-/// the key's state are left out.
+/// Returns how the gateway would answer a chat request with this key now. Counts no call and runs no function of the
+/// test: a condition that depends on one does not hold. Ignores forced failures, chaos, rate limits and the key's
+/// state.
 Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
 
 }}}  // namespace mock_gateway::detail
@@ -30463,7 +30459,7 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
 
-// Requests that wait for the test's reply, and how long (10 s, in the header).
+// Requests that wait for the test's reply, and the timeout (10 s, in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30541,8 +30537,8 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
 
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
 
-// The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
-// reply.
+// The order of the checks of chat requests; 422 `no_stub_matched` and `never_expected`, and their headers; asking the
+// test for a reply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30564,9 +30560,9 @@ namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
 
-// A function that returns bool returns whether it has answered.
+// Functions that return bool return whether they have answered.
 
-/// The checks that come before the script. Reads the body.
+/// Runs the checks before the script. Reads the body.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   const ServeSettings& settings = served.gateway.settings;
   const ReceivedRequest& request = served.request;
@@ -30578,11 +30574,11 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
-/// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
+/// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
-  // another key asked the same.
+  // Unlike generated values, the draw for a streamed request does not depend on equal plain requests, or on equal
+  // requests with another key.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -30598,7 +30594,7 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
-/// Notes what a stub's request is not and should be. Runs the tester's functions.
+/// Records the should() conditions that the request violates. Runs the test's functions.
 MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
   std::vector<NearMiss::Condition> broken;
@@ -30617,12 +30613,12 @@ MOCK_GATEWAY_INLINE Reply default_reply_to(const ServedRequest& served) {
   return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
-/// The default reply that a stub is to give.
+/// The default reply for a stub.
 struct DefaultReply {
-  std::shared_ptr<const Reply> reply;  // null when it was not needed so far, or could not be made
-  std::exception_ptr problem;          // why it could not be made; null: nothing
+  std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
+  std::exception_ptr problem;          // the reason that it cannot be made, or null
 
-  /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
+  /// Returns whether a stub may give it. Problems other than the request's are reported with the stub.
   bool make(const ServedRequest& served) {
     try {
       reply = share<const Reply>(default_reply_to(served));
@@ -30636,8 +30632,8 @@ struct DefaultReply {
   }
 };
 
-/// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
-/// matchers, of which one may throw.
+/// Chooses a stub. Chooses nothing if no mounted stub applies to the request. Runs the test's matchers, which may
+/// throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -30656,7 +30652,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
          served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
 
-/// The stub that would have answered must not be asked.
+/// Refuses a request that matches a stub with never().
 MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
   redact(title, served.presented, *served.gateway.keys);
@@ -30666,11 +30662,11 @@ MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std:
   served.answer.stub = stub;
 }
 
-/// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
+/// Refuses an unmatched request. The client and verify() get the diagnosis; verify() does not if the test allows it.
 MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
-  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  // A matcher or a name may contain a key.
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
   mask(diagnosis.text);
   mask(diagnosis.closest);
@@ -30692,12 +30688,12 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   served.problems.push_back(std::move(recorded));
 }
 
-/// Takes what the test has replied for the stub, once the wait is over. Returns whether that was an answer already.
+/// Takes the test's reply for the stub after the wait. Returns whether the request is already answered.
 MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
   if (look == Outlet::Look::given_up) {
-    // Whoever still reads has only closed its side.
+    // A client that still reads has only closed its side.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
@@ -30715,8 +30711,8 @@ MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& aske
                               " of the program's control API (--control) gives it");
 }
 
-/// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
-/// answer all the same: the test was asked.
+/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
+/// because the test was asked.
 MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
     served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
@@ -30728,7 +30724,7 @@ MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubSta
   }
 }
 
-/// Puts into a template what the request says. Throws GatewayError for what is no place of one.
+/// Fills the placeholders of a template. Throws GatewayError for an unknown placeholder.
 MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
   std::shared_ptr<const Reply>& reply = served.answer.delivery.reply;
   if (!reply || !Access::data(*reply).templated) return;
@@ -30740,7 +30736,7 @@ MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
   reply = share<const Reply>(std::move(copy));
 }
 
-/// Takes the reply that a step gives. Runs the tester's function that makes it, which may throw.
+/// Takes the reply of a step. Runs the test's function that makes it, which may throw.
 MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   Answer& answer = served.answer;
   if (step.reply) {
@@ -30751,13 +30747,13 @@ MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub,
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(served.connection, function, [&] {
     Reply reply = (*step.function)(*served.chat);
-    static_cast<void>(Access::data(reply));  // refuses one that was moved from
+    static_cast<void>(Access::data(reply));  // throws if it was moved from
     answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-/// Takes the reply of the stub that was chosen.
+/// Takes the reply of the chosen stub.
 MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
   if (made.problem) std::rethrow_exception(made.problem);
@@ -30765,7 +30761,7 @@ MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice&
   return false;
 }
 
-/// Asks the test for the reply of the stub that was chosen.
+/// Asks the test for the reply of the chosen stub.
 MOCK_GATEWAY_INLINE void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
   served.exchange = served.gateway.journal->reserve_id();
   served.asked = share<AskedChat>(served, choice, std::move(hits));
@@ -30777,8 +30773,8 @@ MOCK_GATEWAY_INLINE void take_default_reply(ServedRequest& served) {
   served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
 }
 
-/// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+/// Answers with the chaos failure, the stub's reply or the default reply, with the chaos faults possible for it. Throws
+/// RequestError for a schema or grammar that the default reply cannot satisfy.
 MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
@@ -30808,7 +30804,7 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   refuse_unmatched(served, *choice, call);
 }
 
-/// Makes the answer. What keeps it from being made is answered in its place, struck by chaos where a reply would be.
+/// Makes the answer. An exception becomes the answer instead, with chaos as for a reply.
 template <class Make>
 void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   Answer& answer = served.answer;
@@ -30817,10 +30813,10 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
-    answer.stub = std::move(stub);  // which has counted the call
+    answer.stub = std::move(stub);  // has counted the call
     served.answer_failed(exception.what());
   }
-  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  // Chaos does not strike rejections. It strikes failures: the client would have met it before the reply.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
@@ -30862,7 +30858,7 @@ MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
 
 // ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
 
-// One request after the other; faults of connections when they happen; 503 `connection_limit`.
+// The requests of a connection in turn; when connection faults happen; 503 `connection_limit`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30883,7 +30879,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Star
     faults.give_back(std::move(*taken));
     throw;
   }
-  if (why_not) faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  if (why_not) faults.give_back(std::move(*taken));  // keep it for a connection that can be served
   return why_not;
 }
 
@@ -30908,7 +30904,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
-  // A client that sends ahead of its answers must not keep others waiting.
+  // A client that pipelines requests must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;
@@ -30923,7 +30919,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
       } else {
         goes_on = begin(connection, check_head, course);
       }
-    } catch (const std::exception& exception) {  // out of memory, say
+    } catch (const std::exception& exception) {  // for example, out of memory
       warn({"a request could not be read: ", exception.what()});
       if (course.reader) gateway_.journal->dropped();
       if (course.answered) connection.linger();
@@ -30935,7 +30931,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
-  // A reset would throw away what has not arrived of the reply before.
+  // A reset would discard undelivered bytes of the previous reply.
   if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
@@ -30949,10 +30945,10 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        // Other requests are read completely before they are judged: their content is evidence, whatever the answer.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
-  gateway_.journal->began();  // before anybody hears of the fault, who may then wait for the request's end
+  gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
   if (fault) note_hit(connection, *fault);
   return true;
 }
@@ -31002,7 +30998,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::strike(Connection& connection, const Co
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
-  // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
+  // With unread or incoming bytes of the client, the system would send RST after the FIN.
   if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;
@@ -31022,7 +31018,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 
 // ---- serve/cross_origin.cpp -----------------------------------------------------------------------------------------
 
-// Which origins of browsers are named; what a preflight is answered, and which fields every answer to them has.
+// Allowed origins of browsers (CORS): the answer to a preflight, and the header fields of every answer.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -31065,12 +31061,12 @@ MOCK_GATEWAY_INLINE void add_cross_origin_headers(ServedRequest& served) {
 
 // ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
 
-// Which faults, holds and places were not reached, and guards that ended a wait.
+// Faults, holds and places that were not reached; waits ended by guards.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery_report {
 
-/// How many of the reply's faults were scripted. Those of chaos follow them.
+/// Returns the number of scripted faults of the reply. Chaos faults follow them.
 MOCK_GATEWAY_INLINE std::size_t scripted_faults(const DeliveryPlan& plan) {
   return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
 }
@@ -31093,7 +31089,7 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
     const bool whole = result == Delivery::Result::completed || record.progress.done;
-    // Where the stall guard ended the wait, a problem tells of it.
+    // If the stall guard ended the wait, a problem reports it.
     const bool is_told = result == Delivery::Result::guard_expired;
     const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
     unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
@@ -31101,14 +31097,14 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
-/// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
+/// Records a problem of the delivery for verify(): the request in brief, the problem, and the stub of the reply.
 MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
   std::string text = brief(record) + "  " + what;
   if (record.stub) text += "\n  reply of " + record.stub->title();
   journal.report(record, {{kind, std::move(text)}});
 }
 
-/// Reports what of the script a reply that ended well did not come to.
+/// Reports the parts of the script that a completed reply did not reach.
 MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
                    const Delivery& delivery, std::size_t chunks) {
   const ReplyData& reply = Access::data(*plan.reply);
@@ -31138,7 +31134,7 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
 MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   delivery_report::note_chaos(record, plan, delivery);
-  // A sweep tells by itself of a fault that was not reached.
+  // A sweep reports faults not reached by itself.
   if (plan.reply && !Access::data(*plan.reply).swept) {
     delivery_report::note_script(record, plan, delivery, end.result);
     if (end.result == Delivery::Result::completed)
@@ -31156,17 +31152,17 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
 
 // ---- serve/explanation.cpp ------------------------------------------------------------------------------------------
 
-// What a request would be answered that is not sent.
+// How a request would be answered if it were sent.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace explanations {
 
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+/// Throws RequestError for a schema or grammar that the default reply cannot satisfy.
 MOCK_GATEWAY_INLINE void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
   static_cast<void>(default_reply(chat, fingerprint_of(gateway, chat)));
 }
 
-/// Throws RequestError as above.
+/// Throws RequestError as require_default_reply() does.
 MOCK_GATEWAY_INLINE void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
   const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
     require_default_reply(gateway, call.chat());
@@ -31222,8 +31218,8 @@ MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const Recei
 
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
-// All that a gateway answers from; what `reset()` forgets; what counts as a change by the test; when models were
-// created.
+// The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
+// models were created.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -31258,15 +31254,15 @@ MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& r
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405; mounted handlers; embeddings. The
-// words: `src/model/failure.cpp`.
+// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings.
+// Texts: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
 
 // Each check returns whether it has answered.
 
-/// What the connection, or a fault that strikes it, leaves no choice about.
+/// Answers if the connection, or a fault that strikes it, decides the answer.
 MOCK_GATEWAY_INLINE bool connection(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.turned_away) return served.reject(*incoming.turned_away);
@@ -31297,7 +31293,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presen
   return unauthorized();
 }
 
-/// Whether the key may use the operation. Of a path that does not exist that is not asked.
+/// Returns the refusal if the key may not use the operation. Not checked for unknown paths.
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
   const std::vector<Operation>& operations = key.operations;
@@ -31347,15 +31343,15 @@ MOCK_GATEWAY_INLINE bool path(ServedRequest& served) {
   return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
 }
 
-/// What was decided when there was only the head. Its other checks have just been made again, and may be of another
-/// mind: a key was enabled meanwhile.
+/// Applies the decision made from the head alone. The other checks have just been repeated, and may have changed: a key
+/// may be enabled now.
 MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.refused) return served.reject(*incoming.refused);
   return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
-/// The order is the documented one.
+/// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
@@ -31383,7 +31379,7 @@ MOCK_GATEWAY_INLINE void model(ServedRequest& served) {
   served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
 }
 
-/// Checks in the order of a chat request: content type, body, model, failures forced for the model.
+/// Checks in the order of chat requests: content type, body, model, failures forced for the model.
 MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ServeSettings& settings = gateway.settings;
@@ -31438,11 +31434,11 @@ MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
     case Route::Kind::embeddings: return embeddings(served);
     case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
-    case Route::Kind::unknown: return;  // the check of the path has answered
+    case Route::Kind::unknown: return;  // answered by the check of the path
   }
 }
 
-/// Makes the answer, or goes on with making it.
+/// Makes the answer, or continues to make it.
 MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   try {
     if (!served.asked) ask(served);
@@ -31486,36 +31482,36 @@ MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
 
 // ---- serve/limits.cpp -----------------------------------------------------------------------------------------------
 
-// 429 and 413 of limits: their words, how Retry-After is rounded; how many tokens a request takes, and keeps.
+// 429 and 413 of limits: texts, rounding of Retry-After, the number of tokens that a request takes and keeps.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace limits {
 
-/// What one request can count for: so many that no sum of them is too large.
+/// The maximum number of tokens of one request, small enough that sums do not overflow.
 inline constexpr std::int64_t most_tokens = std::int64_t{1} << 50;
 
 MOCK_GATEWAY_INLINE std::size_t bounded_tokens(std::int64_t tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
 }
 
-/// Refuses until so much of a window has passed.
+/// Refuses the request, with the remaining time of the window.
 MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
-  // longest window is no whole second that a Duration can say.
+  // Rounded up, so that a client that waits whole seconds is not early. The cap only matters for the longest window,
+  // whose end in whole seconds exceeds a Duration.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
   return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
 }
 
-/// "tokens per min (TPM)", as OpenAI names it, "tokens per 10 s".
+/// Returns OpenAI's "tokens per min (TPM)", or "tokens per 10 s".
 MOCK_GATEWAY_INLINE std::string unit_of(Duration window) {
   if (window == std::chrono::minutes{1}) return "tokens per min (TPM)";
   if (window == std::chrono::hours{24}) return "tokens per day (TPD)";
   return "tokens per " + text::seconds(window);
 }
 
-/// OpenAI's words, without the organization, which there is not.
+/// Uses OpenAI's wording without the organization, which does not exist here.
 MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
@@ -31527,7 +31523,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
-    // No wait makes the request fit.
+    // No wait can help.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
                                              "successfully.")
@@ -31539,7 +31535,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
                     *refusal.left);
 }
 
-/// Takes what `count` says, where the key's tokens are limited.
+/// Takes the tokens that `count` returns, if the key has a token limit.
 template <class Count>
 bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
@@ -31558,7 +31554,7 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
-  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  // All exchanges share the window, so that it ignores time that another exchange spent ahead on the instant clock.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }
@@ -31585,7 +31581,7 @@ MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const Usage& usage) {
 
 // ---- serve/operations.cpp -------------------------------------------------------------------------------------------
 
-// Which paths and methods are served; which is near to an unknown one; `{name}` in paths; what cannot be mounted.
+// The served paths and methods; similar paths for an unknown one; `{name}` in paths; what cannot be mounted.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace operations {
@@ -31594,12 +31590,12 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// By which operations are looked up.
+/// The key of operations.
 using Name = std::pair<std::string, std::string>;
 
 MOCK_GATEWAY_INLINE Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
 
-/// The id in "/v1/models/{id}"; empty for any other path.
+/// Returns the id in "/v1/models/{id}"; empty for other paths.
 MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
   if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
       path[models_path.size()] != '/')
@@ -31608,7 +31604,7 @@ MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
   return id.find('/') == std::string_view::npos ? id : std::string_view{};
 }
 
-/// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
+/// Compares segment by segment; "{name}" in the pattern matches any one non-empty segment.
 MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path) {
   for (;;) {
     const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
@@ -31662,7 +31658,7 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
 }
 
 MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // of those that have no place yet
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // those not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
     handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
@@ -31734,15 +31730,15 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
     }
     offer("GET");
   }
-  if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  if (route.kind != Route::Kind::unknown) return route;  // the gateway's own operations come first
   const bool lists_models = method == "GET" && path == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
     if (!operations::matches(mounted.operation.path, path)) continue;
-    // Only who names the list of models takes its place.
+    // Only a handler for exactly this path replaces the list of models.
     if (lists_models && mounted.operation.path != path) continue;
     offer(mounted.operation.method);
-    // A path without a "{name}" comes before one with.
+    // A path without "{name}" comes before one with it.
     const bool is_better =
         route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
     if (mounted.operation.method != method || !is_better) continue;
@@ -31763,13 +31759,13 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) const {
-  constexpr std::size_t longest = 200;  // beyond it nothing is near
+  constexpr std::size_t longest = 200;  // longer paths are similar to none
   constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
   if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
-  // A client joins what it asks for, the tail, to its base address.
+  // A client appends the tail to its base URL.
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
@@ -31808,7 +31804,7 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
 
 // ---- serve/profile_headers.cpp --------------------------------------------------------------------------------------
 
-// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+// Headers of profiles: `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -31849,13 +31845,13 @@ MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
 
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
 
-// `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
-// reasons.
+// `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
+// finish reasons.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_answer {
 
-/// Adds to the reply of a delivery what of chaos can happen to it.
+/// Adds the chaos that is possible for the delivery's reply.
 MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
   if (hits.empty()) return;
   Reply reply = *delivery.reply;
@@ -31865,7 +31861,7 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
       if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
     } catch (const GatewayError&) {
-      continue;  // what can never happen in a reply such as this one
+      continue;  // impossible for such a reply
     }
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);
@@ -31873,7 +31869,7 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
   delivery.reply = share<const Reply>(std::move(reply));
 }
 
-/// Decides when the tokens of a scripted reply leave.
+/// Returns when the tokens of a scripted reply are sent.
 MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
@@ -31881,8 +31877,8 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
-/// several choices, several tool calls in one. "finish_reason length was sent"; empty: nothing.
+/// Returns what is unusual in the answer: finish reasons other than stop and tool_calls, several choices, several tool
+/// calls in one. "finish_reason length was sent"; empty: nothing.
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -31915,7 +31911,7 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   return context;
 }
 
-/// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
+/// Makes the completion: the body of a plain answer, or the source of the events of a streamed one.
 MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
   const ChatRequest& chat = *served.chat;
   Answer& answer = served.answer;
@@ -31931,11 +31927,11 @@ MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply,
   }
   answer.body = completion.body();
   delivery.token_count = completion.delta_count();
-  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are equal
     CompletionEvents deltas(completion);
     delivery.pace.foresee(deltas);
   }
-  delivery.completion.reset();  // the text is not held twice while its client reads
+  delivery.completion.reset();  // do not keep the text twice while the client reads
 }
 
 }  // namespace reply_answer
@@ -31993,14 +31989,14 @@ MOCK_GATEWAY_INLINE void strike_delivery(ServedRequest& served, const std::vecto
 
 // ---- serve/request_checks.cpp ---------------------------------------------------------------------------------------
 
-// Which content types are accepted; the texts of 415, and of 404 of a model.
+// The accepted content types; the texts of 415, and of 404 for a model.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace content_type {
 
 enum class Form { json, form, other };
 
-/// What the Content-Type says, so far as the acceptance takes it.
+/// Returns the form that the Content-Type declares and the acceptance allows.
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
@@ -32053,7 +32049,7 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
   if (!may_use(served.presented.key, model)) return served.reject(forbidden());
   GatewayState& gateway = served.gateway;
   if (!gateway.models.find(model)) return served.reject(model_not_found(model, gateway, served.presented.key));
-  // The request is masked by now: what held a key is no model.
+  // Keys in the request are masked by now: a masked id is no model.
   if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
   const bool asks_for_answer = served.request.method == "POST";
   if (asks_for_answer && !gateway.models.is_named(model))
@@ -32068,8 +32064,7 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
 
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a
-// body.
+// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace runner {
@@ -32082,8 +32077,8 @@ MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) 
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
-/// after the answer, where it cannot be used again.
+/// Adds the headers of the transfer, except those already set. Closes the connection after the answer if it cannot be
+/// reused.
 MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   const IncomingRequest& incoming = served.incoming;
   wire::Headers& headers = served.answer.headers;
@@ -32097,7 +32092,7 @@ MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFramin
   }
 }
 
-/// Lets the clock know of a date until which the client is to wait.
+/// Informs the clock of a date until which the client should wait.
 MOCK_GATEWAY_INLINE void note_date(ServedRequest& served) {
   const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
@@ -32116,7 +32111,7 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// On its connection.
+  /// The number of the request on its connection.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
@@ -32156,7 +32151,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::go_on() noexcept {
   return true;
 }
 
-// Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+// For example, out of memory. An exception that leaves the connection's thread would abort the process.
 MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();
@@ -32178,7 +32173,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 
   gateway_.journal->add(record_);
   is_published_ = true;
-  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  // An interim response is not part of the answer. If it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
   if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
@@ -32195,7 +32190,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
   connection_.end_exchange();
-  give_back();  // before the client can see the end, and try again
+  give_back();  // before the client sees the end and may retry
   connection_.send_ending();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
@@ -32332,7 +32327,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
 
 // ---- serve/served_models.cpp ----------------------------------------------------------------------------------------
 
-// Which models a gateway serves, and which it lists where it serves any.
+// The models that a gateway serves, and those that it lists if it serves any model.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_models {
@@ -32410,7 +32405,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& ServedModels::named() const 
 
 // ---- serve/served_request.cpp ---------------------------------------------------------------------------------------
 
-// What is known of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
+// The data of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_requests {
@@ -32460,7 +32455,7 @@ MOCK_GATEWAY_INLINE bool ServedRequest::answer_failed(const std::string& reason)
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::never_replied(const std::string& what) {
-  // A client that tries again would only wait again.
+  // A retry would wait again.
   return internal_error(
       Decision::Kind::answer_failed, Problem::Kind::guard_expired,
       served_requests::error("the test was asked for this reply, and gave none in time; its stub says "
@@ -40388,269 +40383,269 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2637    evidence/verification.hpp
 //   2765    model/finding.hpp
 //   2809    evidence/review.hpp
-//   2934    model/operation.hpp
-//   2965    keys/api_key.hpp
-//   3094    keys/keys.hpp
-//   3158    model/profile.hpp
-//   3190    model/tokenizer.hpp
-//   3202    gateway/options.hpp
-//   3350    model/acceptance.hpp
-//   3530    request/chat_request.hpp
-//   3659    script/scope.hpp
-//   3714    script/failure_scope.hpp
-//   3760    script/chaos.hpp
-//   3862    gateway/sweep.hpp
-//   4000    gateway/catalogue.hpp
-//   4170    gateway/mishaps.hpp
-//   4272    document/scenario_files.hpp
-//   4304    core/error.hpp
-//   4319    document/script_document.hpp
-//   4459    evidence/evidence_json.hpp
-//   4483    core/printed.hpp
-//   4514    core/reporter.hpp
-//   4598  Implementation
-//   4659    core/text.hpp
-//   4770    core/random.hpp
-//   4804    core/json_reader.hpp
-//   4861    core/pattern.hpp
-//   4958    core/json_pointer.hpp
-//   4975    core/calendar.hpp
-//   5010    core/access.hpp
-//   5082    core/timeline.hpp
-//   5278    core/process.hpp
-//   5303    core/relief.hpp
-//   5335    core/warning.hpp
-//   5345    core/rows.hpp
-//   5371    core/change_count.hpp
-//   5418    core/seldom.hpp
-//   5445    model/profile_traits.hpp
-//   5553    model/checks.hpp
-//   5570    model/reply_data.hpp
-//   5638    model/request_error.hpp
-//   5651    model/fault_rows.hpp
-//   5780    model/dialect_rows.hpp
-//   5820    model/finding_kinds.hpp
-//   5897    model/reply_checks.hpp
-//   5932    model/reply_template.hpp
-//   5955    request/embedding_request.hpp
-//   5979    request/chat_parser.hpp
-//   5997    request/chat_fields.hpp
-//   6046    request/chat_reader.hpp
-//   6144    keys/secrets.hpp
-//   6191    keys/key_store.hpp
-//   6417    answer/bodies.hpp
-//   6446    answer/events.hpp
-//   6494    answer/tokens.hpp
-//   6569    answer/completion.hpp
-//   6678    answer/completion_json.hpp
-//   6713    answer/completion_events.hpp
-//   6781    answer/words.hpp
-//   6796    answer/default_reply.hpp
-//   6812    answer/schema_instance.hpp
-//   6834    answer/embeddings.hpp
-//   6852    answer/occurrences.hpp
-//   6875    answer/schema_checker.hpp
-//   6970    script/matcher_node.hpp
-//   7061    script/script.hpp
-//   7341    script/chaos_plan.hpp
-//   7387    script/chaos_rules.hpp
-//   7469    script/connection_faults.hpp
-//   7525    script/forced_failures.hpp
-//   7570    script/field_matchers.hpp
-//   7664    script/hiding.hpp
-//   7705    script/excerpts.hpp
-//   7731    script/json_comparison.hpp
-//   7758    script/matcher_leaf.hpp
-//   7789    delivery/answer_log.hpp
-//   7907    delivery/gzip.hpp
-//   7933    delivery/framing.hpp
-//   7985    delivery/outlet.hpp
-//   8037    delivery/pace_schedule.hpp
-//   8079    delivery/progress.hpp
-//   8132    delivery/waits.hpp
-//   8213    delivery/write_queue.hpp
-//   8315    delivery/delivery.hpp
-//   8601    http/exchange_observer.hpp
-//   8638    http/sockets.hpp
-//   8770    http/wakes.hpp
-//   8821    http/connection.hpp
-//   9120    http/request_reader.hpp
-//   9254    http/server.hpp
-//   9320    http/response.hpp
-//   9336    http/turned_away.hpp
-//   9390    http/workers.hpp
-//   9449    http/acceptor.hpp
-//   9497    http/compatibility.hpp
-//   9507    http/poller.hpp
-//   9547    http/reactor.hpp
-//   9661    evidence/kept_problems.hpp
-//   9731    evidence/record.hpp
-//   9999    evidence/gateway_parts.hpp
-//  10018    evidence/review_parts.hpp
-//  10082    evidence/diagnosis.hpp
-//  10154    evidence/redaction.hpp
-//  10175    evidence/gateway_problems.hpp
-//  10278    serve/asked_requests.hpp
-//  10360    serve/operations.hpp
-//  10430    serve/served_models.hpp
-//  10473    serve/gateway_state.hpp
-//  10534    serve/served_request.hpp
-//  10717    serve/runner.hpp
-//  10783    serve/connection_loop.hpp
-//  10828    serve/request_checks.hpp
-//  10851    serve/tester_code.hpp
-//  10916    serve/explanation.hpp
-//  10939    gateway/catalogue_entries.hpp
-//  11241    gateway/option_values.hpp
-//  11302    gateway/sweep_run.hpp
-//  11326    document/script_reader.hpp
-//  11535    document/script_files.hpp
-//  11554    document/script_references.hpp
-//  11590    document/script_sections.hpp
-//  11721    document/script_values.hpp
-//  11856    document/loaded_document.hpp
-//  11888    core/calendar.cpp
-//  12000    core/clock.cpp
-//  12413    core/gate.cpp
-//  12624    core/implementation.cpp
-//  12636    core/json_pointer.cpp
-//  12693    core/json_reader.cpp
-//  13038    core/pattern.cpp
-//  13456    core/process.cpp
-//  13480    core/random.cpp
-//  13540    core/relief.cpp
-//  13567    core/reporter.cpp
-//  13650    core/source_location.cpp
-//  13666    core/text.cpp
-//  14022    core/wait.cpp
-//  14034    core/warning.cpp
-//  14048    model/acceptance.cpp
-//  14107    model/checks.cpp
-//  14145    model/connection_fault.cpp
-//  14247    model/failure.cpp
-//  14416    model/fault.cpp
-//  14651    model/finding.cpp
-//  14685    model/hold.cpp
-//  14707    model/http_reply.cpp
-//  14773    model/pace.cpp
-//  14971    model/profile.cpp
-//  15150    model/range.cpp
-//  15180    model/received_request.cpp
-//  15248    model/reply.cpp
-//  15658    model/reply_checks.cpp
-//  15850    model/reply_template.cpp
-//  16022    model/sent_answer.cpp
-//  16050    model/sse_dialect.cpp
-//  16196    request/chat_fields.cpp
-//  16338    request/chat_messages.cpp
-//  16547    request/chat_reader.cpp
-//  16961    request/chat_request.cpp
-//  17046    request/embedding_request.cpp
-//  17134    keys/api_key.cpp
-//  17184    keys/key_store.cpp
-//  17730    keys/keys.cpp
-//  17794    keys/secrets.cpp
-//  18001    answer/bodies.cpp
-//  18108    answer/completion.cpp
-//  18344    answer/completion_events.cpp
-//  18555    answer/completion_json.cpp
-//  18773    answer/default_reply.cpp
-//  18976    answer/embeddings.cpp
-//  19095    answer/events.cpp
-//  19114    answer/occurrences.cpp
-//  19136    answer/schema_checker.cpp
-//  19608    answer/schema_instance.cpp
-//  19988    answer/tokens.cpp
-//  20218    answer/words.cpp
-//  20279    script/chaos.cpp
-//  20420    script/chaos_rules.cpp
-//  20532    script/connection_faults.cpp
-//  20641    script/excerpts.cpp
-//  20704    script/field_matchers.cpp
-//  21117    script/forced_failures.cpp
-//  21221    script/hiding.cpp
-//  21338    script/json_comparison.cpp
-//  21424    script/matcher.cpp
-//  21679    script/matchers.cpp
-//  22035    script/scope.cpp
-//  22093    script/script.cpp
-//  22524    script/text_matchers.cpp
-//  22646    delivery/answer_log.cpp
-//  22816    delivery/delivery.cpp
-//  23282    delivery/faults_and_waits.cpp
-//  23559    delivery/framing.cpp
-//  23676    delivery/gzip.cpp
-//  23743    delivery/pace_schedule.cpp
-//  23812    delivery/progress.cpp
-//  23864    delivery/write_queue.cpp
-//  24013    http/acceptor.cpp
-//  24122    http/compatibility.cpp
-//  24232    http/connection.cpp
-//  24818    http/poller.cpp
-//  25033    http/reactor.cpp
-//  25301    http/request_reader.cpp
-//  25761    http/response.cpp
-//  25842    http/server.cpp
-//  26260    http/sockets.cpp
-//  26780    http/turned_away.cpp
-//  26870    http/wakes.cpp
-//  26924    http/workers.cpp
-//  27037    evidence/diagnosis.cpp
-//  27257    evidence/evidence_json.cpp
-//  27641    evidence/exchange.cpp
-//  27943    evidence/gateway_problems.cpp
-//  28394    evidence/journal.cpp
-//  28552    evidence/kept_problems.cpp
-//  28663    evidence/notes.cpp
-//  28764    evidence/record.cpp
-//  29223    evidence/redaction.cpp
-//  29365    evidence/redirects.cpp
-//  29476    evidence/retries.cpp
-//  29868    evidence/review.cpp
-//  30247    evidence/told_in_body.cpp
-//  30347    evidence/verification.cpp
-//  30464    serve/asked_requests.cpp
-//  30542    serve/chat_judge.cpp
-//  30863    serve/connection_loop.cpp
-//  31023    serve/cross_origin.cpp
-//  31066    serve/delivery_report.cpp
-//  31157    serve/explanation.cpp
-//  31223    serve/gateway_state.cpp
-//  31259    serve/judge.cpp
-//  31487    serve/limits.cpp
-//  31586    serve/operations.cpp
-//  31809    serve/profile_headers.cpp
-//  31850    serve/reply_answer.cpp
-//  31994    serve/request_checks.cpp
-//  32069    serve/runner.cpp
-//  32333    serve/served_models.cpp
-//  32411    serve/served_request.cpp
-//  32482    gateway/catalogue.cpp
-//  32902    gateway/catalogue_chunks.cpp
-//  33201    gateway/catalogue_delivery.cpp
-//  33356    gateway/catalogue_entries.cpp
-//  33585    gateway/catalogue_failures.cpp
-//  33873    gateway/catalogue_framing.cpp
-//  34060    gateway/catalogue_tool_calls.cpp
-//  34264    gateway/chat_script.cpp
-//  34413    gateway/gateway.cpp
-//  34703    gateway/mishaps.cpp
-//  35050    gateway/options.cpp
-//  35203    gateway/sweep.cpp
-//  35626    document/scenario_files.cpp
-//  35777    document/script_document.cpp
-//  36179    document/script_faults.cpp
-//  36515    document/script_files.cpp
-//  36662    document/script_gateway.cpp
-//  36996    document/script_matchers.cpp
-//  37362    document/script_objects.cpp
-//  37528    document/script_reader.cpp
-//  37971    document/script_references.cpp
-//  38295    document/script_replies.cpp
-//  38772    document/script_schema.cpp
-//  38907    document/script_sections.cpp
-//  39488    document/script_values.cpp
-//  39903  Adapters
-//  39920    adapters/catch2.hpp
-//  40078    adapters/doctest.hpp
-//  40243    adapters/gtest.hpp
+//   2933    model/operation.hpp
+//   2964    keys/api_key.hpp
+//   3093    keys/keys.hpp
+//   3157    model/profile.hpp
+//   3189    model/tokenizer.hpp
+//   3201    gateway/options.hpp
+//   3349    model/acceptance.hpp
+//   3529    request/chat_request.hpp
+//   3658    script/scope.hpp
+//   3713    script/failure_scope.hpp
+//   3759    script/chaos.hpp
+//   3861    gateway/sweep.hpp
+//   3999    gateway/catalogue.hpp
+//   4169    gateway/mishaps.hpp
+//   4271    document/scenario_files.hpp
+//   4303    core/error.hpp
+//   4318    document/script_document.hpp
+//   4458    evidence/evidence_json.hpp
+//   4482    core/printed.hpp
+//   4513    core/reporter.hpp
+//   4597  Implementation
+//   4658    core/text.hpp
+//   4769    core/random.hpp
+//   4803    core/json_reader.hpp
+//   4860    core/pattern.hpp
+//   4957    core/json_pointer.hpp
+//   4974    core/calendar.hpp
+//   5009    core/access.hpp
+//   5081    core/timeline.hpp
+//   5277    core/process.hpp
+//   5302    core/relief.hpp
+//   5334    core/warning.hpp
+//   5344    core/rows.hpp
+//   5370    core/change_count.hpp
+//   5417    core/seldom.hpp
+//   5444    model/profile_traits.hpp
+//   5552    model/checks.hpp
+//   5569    model/reply_data.hpp
+//   5637    model/request_error.hpp
+//   5650    model/fault_rows.hpp
+//   5779    model/dialect_rows.hpp
+//   5819    model/finding_kinds.hpp
+//   5896    model/reply_checks.hpp
+//   5931    model/reply_template.hpp
+//   5954    request/embedding_request.hpp
+//   5978    request/chat_parser.hpp
+//   5996    request/chat_fields.hpp
+//   6045    request/chat_reader.hpp
+//   6143    keys/secrets.hpp
+//   6190    keys/key_store.hpp
+//   6416    answer/bodies.hpp
+//   6445    answer/events.hpp
+//   6493    answer/tokens.hpp
+//   6568    answer/completion.hpp
+//   6677    answer/completion_json.hpp
+//   6712    answer/completion_events.hpp
+//   6780    answer/words.hpp
+//   6795    answer/default_reply.hpp
+//   6811    answer/schema_instance.hpp
+//   6833    answer/embeddings.hpp
+//   6851    answer/occurrences.hpp
+//   6874    answer/schema_checker.hpp
+//   6969    script/matcher_node.hpp
+//   7060    script/script.hpp
+//   7340    script/chaos_plan.hpp
+//   7386    script/chaos_rules.hpp
+//   7468    script/connection_faults.hpp
+//   7524    script/forced_failures.hpp
+//   7569    script/field_matchers.hpp
+//   7663    script/hiding.hpp
+//   7704    script/excerpts.hpp
+//   7730    script/json_comparison.hpp
+//   7757    script/matcher_leaf.hpp
+//   7788    delivery/answer_log.hpp
+//   7906    delivery/gzip.hpp
+//   7932    delivery/framing.hpp
+//   7984    delivery/outlet.hpp
+//   8036    delivery/pace_schedule.hpp
+//   8078    delivery/progress.hpp
+//   8131    delivery/waits.hpp
+//   8212    delivery/write_queue.hpp
+//   8314    delivery/delivery.hpp
+//   8600    http/exchange_observer.hpp
+//   8637    http/sockets.hpp
+//   8769    http/wakes.hpp
+//   8820    http/connection.hpp
+//   9119    http/request_reader.hpp
+//   9253    http/server.hpp
+//   9319    http/response.hpp
+//   9335    http/turned_away.hpp
+//   9389    http/workers.hpp
+//   9448    http/acceptor.hpp
+//   9496    http/compatibility.hpp
+//   9506    http/poller.hpp
+//   9546    http/reactor.hpp
+//   9660    evidence/kept_problems.hpp
+//   9730    evidence/record.hpp
+//   9998    evidence/gateway_parts.hpp
+//  10017    evidence/review_parts.hpp
+//  10081    evidence/diagnosis.hpp
+//  10153    evidence/redaction.hpp
+//  10174    evidence/gateway_problems.hpp
+//  10277    serve/asked_requests.hpp
+//  10359    serve/operations.hpp
+//  10429    serve/served_models.hpp
+//  10472    serve/gateway_state.hpp
+//  10532    serve/served_request.hpp
+//  10713    serve/runner.hpp
+//  10779    serve/connection_loop.hpp
+//  10824    serve/request_checks.hpp
+//  10847    serve/tester_code.hpp
+//  10912    serve/explanation.hpp
+//  10935    gateway/catalogue_entries.hpp
+//  11237    gateway/option_values.hpp
+//  11298    gateway/sweep_run.hpp
+//  11322    document/script_reader.hpp
+//  11531    document/script_files.hpp
+//  11550    document/script_references.hpp
+//  11586    document/script_sections.hpp
+//  11717    document/script_values.hpp
+//  11852    document/loaded_document.hpp
+//  11884    core/calendar.cpp
+//  11996    core/clock.cpp
+//  12409    core/gate.cpp
+//  12620    core/implementation.cpp
+//  12632    core/json_pointer.cpp
+//  12689    core/json_reader.cpp
+//  13034    core/pattern.cpp
+//  13452    core/process.cpp
+//  13476    core/random.cpp
+//  13536    core/relief.cpp
+//  13563    core/reporter.cpp
+//  13646    core/source_location.cpp
+//  13662    core/text.cpp
+//  14018    core/wait.cpp
+//  14030    core/warning.cpp
+//  14044    model/acceptance.cpp
+//  14103    model/checks.cpp
+//  14141    model/connection_fault.cpp
+//  14243    model/failure.cpp
+//  14412    model/fault.cpp
+//  14647    model/finding.cpp
+//  14681    model/hold.cpp
+//  14703    model/http_reply.cpp
+//  14769    model/pace.cpp
+//  14967    model/profile.cpp
+//  15146    model/range.cpp
+//  15176    model/received_request.cpp
+//  15244    model/reply.cpp
+//  15654    model/reply_checks.cpp
+//  15846    model/reply_template.cpp
+//  16018    model/sent_answer.cpp
+//  16046    model/sse_dialect.cpp
+//  16192    request/chat_fields.cpp
+//  16334    request/chat_messages.cpp
+//  16543    request/chat_reader.cpp
+//  16957    request/chat_request.cpp
+//  17042    request/embedding_request.cpp
+//  17130    keys/api_key.cpp
+//  17180    keys/key_store.cpp
+//  17726    keys/keys.cpp
+//  17790    keys/secrets.cpp
+//  17997    answer/bodies.cpp
+//  18104    answer/completion.cpp
+//  18340    answer/completion_events.cpp
+//  18551    answer/completion_json.cpp
+//  18769    answer/default_reply.cpp
+//  18972    answer/embeddings.cpp
+//  19091    answer/events.cpp
+//  19110    answer/occurrences.cpp
+//  19132    answer/schema_checker.cpp
+//  19604    answer/schema_instance.cpp
+//  19984    answer/tokens.cpp
+//  20214    answer/words.cpp
+//  20275    script/chaos.cpp
+//  20416    script/chaos_rules.cpp
+//  20528    script/connection_faults.cpp
+//  20637    script/excerpts.cpp
+//  20700    script/field_matchers.cpp
+//  21113    script/forced_failures.cpp
+//  21217    script/hiding.cpp
+//  21334    script/json_comparison.cpp
+//  21420    script/matcher.cpp
+//  21675    script/matchers.cpp
+//  22031    script/scope.cpp
+//  22089    script/script.cpp
+//  22520    script/text_matchers.cpp
+//  22642    delivery/answer_log.cpp
+//  22812    delivery/delivery.cpp
+//  23278    delivery/faults_and_waits.cpp
+//  23555    delivery/framing.cpp
+//  23672    delivery/gzip.cpp
+//  23739    delivery/pace_schedule.cpp
+//  23808    delivery/progress.cpp
+//  23860    delivery/write_queue.cpp
+//  24009    http/acceptor.cpp
+//  24118    http/compatibility.cpp
+//  24228    http/connection.cpp
+//  24814    http/poller.cpp
+//  25029    http/reactor.cpp
+//  25297    http/request_reader.cpp
+//  25757    http/response.cpp
+//  25838    http/server.cpp
+//  26256    http/sockets.cpp
+//  26776    http/turned_away.cpp
+//  26866    http/wakes.cpp
+//  26920    http/workers.cpp
+//  27033    evidence/diagnosis.cpp
+//  27253    evidence/evidence_json.cpp
+//  27637    evidence/exchange.cpp
+//  27939    evidence/gateway_problems.cpp
+//  28390    evidence/journal.cpp
+//  28548    evidence/kept_problems.cpp
+//  28659    evidence/notes.cpp
+//  28760    evidence/record.cpp
+//  29219    evidence/redaction.cpp
+//  29361    evidence/redirects.cpp
+//  29472    evidence/retries.cpp
+//  29864    evidence/review.cpp
+//  30243    evidence/told_in_body.cpp
+//  30343    evidence/verification.cpp
+//  30460    serve/asked_requests.cpp
+//  30538    serve/chat_judge.cpp
+//  30859    serve/connection_loop.cpp
+//  31019    serve/cross_origin.cpp
+//  31062    serve/delivery_report.cpp
+//  31153    serve/explanation.cpp
+//  31219    serve/gateway_state.cpp
+//  31255    serve/judge.cpp
+//  31483    serve/limits.cpp
+//  31582    serve/operations.cpp
+//  31805    serve/profile_headers.cpp
+//  31846    serve/reply_answer.cpp
+//  31990    serve/request_checks.cpp
+//  32065    serve/runner.cpp
+//  32328    serve/served_models.cpp
+//  32406    serve/served_request.cpp
+//  32477    gateway/catalogue.cpp
+//  32897    gateway/catalogue_chunks.cpp
+//  33196    gateway/catalogue_delivery.cpp
+//  33351    gateway/catalogue_entries.cpp
+//  33580    gateway/catalogue_failures.cpp
+//  33868    gateway/catalogue_framing.cpp
+//  34055    gateway/catalogue_tool_calls.cpp
+//  34259    gateway/chat_script.cpp
+//  34408    gateway/gateway.cpp
+//  34698    gateway/mishaps.cpp
+//  35045    gateway/options.cpp
+//  35198    gateway/sweep.cpp
+//  35621    document/scenario_files.cpp
+//  35772    document/script_document.cpp
+//  36174    document/script_faults.cpp
+//  36510    document/script_files.cpp
+//  36657    document/script_gateway.cpp
+//  36991    document/script_matchers.cpp
+//  37357    document/script_objects.cpp
+//  37523    document/script_reader.cpp
+//  37966    document/script_references.cpp
+//  38290    document/script_replies.cpp
+//  38767    document/script_schema.cpp
+//  38902    document/script_sections.cpp
+//  39483    document/script_values.cpp
+//  39898  Adapters
+//  39915    adapters/catch2.hpp
+//  40073    adapters/doctest.hpp
+//  40238    adapters/gtest.hpp

@@ -13,21 +13,21 @@
 
 namespace mock_gateway::detail {
 
-/// What would become of a chat request.
+/// The expected result of a chat request.
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or would refuse because it must never be asked; null when there is none.
+  /// The stub that would answer, or refuse because of never(); null if there is none.
   std::shared_ptr<StubState> stub;
-  /// The stubs that come closest, when none answers; three at most.
+  /// Up to three closest stubs, if none answers.
   std::vector<NearMiss> near_misses;
-  /// The diagnosis, or what an error would say. Keys are masked.
+  /// The diagnosis or the error message. Keys are masked.
   std::string message;
 };
 
-/// What the gateway would do with a chat request of that key as it is now. Takes no call and runs no function of the
-/// tester's: a condition that only such a function decides does not hold here. Forced failures, chaos, rate limits and
-/// the key's state are left out.
+/// Returns how the gateway would answer a chat request with this key now. Counts no call and runs no function of the
+/// test: a condition that depends on one does not hold. Ignores forced failures, chaos, rate limits and the key's
+/// state.
 Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
 
 }  // namespace mock_gateway::detail

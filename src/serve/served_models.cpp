@@ -1,4 +1,4 @@
-// Which models a gateway serves, and which it lists where it serves any.
+// The models that a gateway serves, and those that it lists if it serves any model.
 
 #include "served_models.hpp"
 
