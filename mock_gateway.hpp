@@ -659,22 +659,22 @@ struct TextMatcherNode;
 
 }  // namespace detail
 
-/// A condition on a string. A bare string means *contains*, case and all.
+/// A condition on a string. A bare string means *contains*, case-sensitive.
 class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
   TextMatcher(std::string part);  // NOLINT: implicit as above
-  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
+  /// Any condition, with its description for reports: "is a postcode". `test` runs as in matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  /// Asks it of one text. Lets pass what a function of the test throws.
+  /// Whether the text matches. Lets exceptions of the test's functions pass.
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
-  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
-  /// is one.
+  /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
+  /// there is one.
   std::string explain(std::string_view text) const;
-  /// Whether no function of the test is part of it, so that it may be asked again for a report.
+  /// Whether it contains no function of the test, so that reports may evaluate it again.
   bool built_in() const;
 
  private:
@@ -688,16 +688,16 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator!(const TextMatcher& matcher);
 
-/// A chat request that a stub is chosen for: its body, parsed, and how it came.
+/// A chat request for which a stub is chosen: the parsed body and the HTTP request.
 class ChatCall {
  public:
   /// Both must outlive this.
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// Method, target, headers, and the key by id and description; keys are masked.
+  /// The method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
-  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
+  /// Returns the text of the last message of role user; empty if there is none. Computed once for all stubs.
   const std::string& user_text() const;
 
  private:
@@ -706,7 +706,7 @@ class ChatCall {
   mutable std::optional<std::string> user_text_;
 };
 
-/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
+/// A condition on a chat request: a function of matchers.hpp, or several combined with `&&`, `||` and `!`.
 class Matcher {
  public:
   /// "user text contains \"weather\"".
@@ -731,33 +731,33 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 // Matchers of texts.
 
-/// The text has this part, in the same case. A bare string means this.
+/// The text contains this part, case-sensitive. A bare string means this.
 TextMatcher contains(std::string part);
 /// The text is exactly this.
 TextMatcher equals(std::string text);
-/// The text begins so.
+/// The text begins with this.
 TextMatcher starts_with(std::string start);
-/// The text ends so.
+/// The text ends with this.
 TextMatcher ends_with(std::string end);
-/// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
-/// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
-/// steps, never matches, and reports say so. Not std::regex, which recurses per character until the stack overflows,
-/// and takes time without bound: here it grows with the text only, whatever the pattern. The price: no lookaround, no
-/// backreferences, no \b. Throws GatewayError for these, and for what is no pattern.
+/// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
+/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
+/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded: the time grows
+/// only with the text. Therefore it has no lookaround, no backreferences and no \b. Throws GatewayError for these and
+/// for invalid patterns.
 TextMatcher matches_regex(std::string pattern);
-/// Every text, the empty one too.
+/// Any text, including the empty one.
 TextMatcher any_text();
 
 // Matchers of messages.
 
-/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
+/// The text of the last user message matches. Matchers of messages do not match if there is no such message.
 Matcher user_says(TextMatcher text);
-/// The text of some system message matches; where developer messages are accepted, one of those does too.
+/// The text of a system message matches, or of a developer message if these are accepted.
 Matcher system_says(TextMatcher text);
-/// The text of some message of any role matches.
+/// The text of a message of any role matches.
 Matcher any_message_says(TextMatcher text);
-/// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
-/// last.
+/// The message at `position` has this role and text. Positions count from 0; negative ones count from the end, -1 is
+/// the last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
 /// The number of user messages is in the range.
 Matcher turns_are(Range count);
@@ -765,90 +765,91 @@ Matcher turns_are(Range count);
 Matcher messages_are(Range count);
 /// The last message is a tool result.
 Matcher last_is_tool_result();
-/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
-/// call is found by its id.
+/// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
+/// matches.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
+/// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
-// `!has_field("temperature")` asks for that.
+// Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.
+// `!has_field("temperature")` matches its absence.
 
 /// `model` is this id.
 Matcher model_is(std::string id);
-/// `stream` has this value; not sent is false.
+/// `stream` has this value; absent means false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage` has this value; not sent is false.
+/// `stream_options.include_usage` has this value; absent means false.
 Matcher include_usage_is(bool include_usage);
 /// `temperature` is in the range.
 Matcher temperature_is(Range range);
 /// `top_p` is in the range.
 Matcher top_p_is(Range range);
-/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
+/// `max_tokens` or, if accepted, `max_completion_tokens` is in the range.
 Matcher max_tokens_is(Range range);
 /// `presence_penalty` is in the range.
 Matcher presence_penalty_is(Range range);
 /// `repetition_penalty` is in the range.
 Matcher repetition_penalty_is(Range range);
-/// `n` is in the range; not sent is 1.
+/// `n` is in the range; absent means 1.
 Matcher n_is(Range range);
 /// `seed` is this number.
 Matcher seed_is(std::int64_t seed);
-/// `stop` holds this sequence.
+/// `stop` contains this sequence.
 Matcher has_stop(std::string sequence);
-/// The request offers a function of that name.
+/// The request offers a function with this name.
 Matcher has_tool(std::string name);
-/// The number of functions that the request offers is in the range.
+/// The number of offered functions is in the range.
 Matcher tools_are(Range count);
-/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
-/// without the field has "none" when it has no tools, else "auto".
+/// `tool_choice` is this: "none", "auto", "required", or the name of the function to call. If absent, it is "auto" with
+/// tools and "none" without.
 Matcher tool_choice_is(std::string choice);
 /// `parallel_tool_calls` has this value.
 Matcher parallel_tool_calls_is(bool parallel);
-/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
-/// any other.
+/// The type of `response_format` is this: "text" (also if absent), "json_object" or "json_schema". Throws GatewayError
+/// for other types.
 Matcher response_format_is(std::string type);
 /// The schema in a `response_format` of type json_schema has this name.
 Matcher response_schema_is(std::string name);
 /// `enable_thinking` has this value.
 Matcher enable_thinking_is(bool enabled);
-/// `logprobs` has this value; not sent is false.
+/// `logprobs` has this value; absent means false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
 
-/// The body has a field of that name, whatever its value; null counts only when it was sent.
+/// The body has a field with this name and any value, including null.
 Matcher has_field(std::string name);
-/// The value at a JSON pointer (RFC 6901) is this one; numbers compare by value, so that 1 is 1.0, and the order of an
-/// object's members does not matter. Throws GatewayError for what is no pointer.
+/// The value at a JSON pointer (RFC 6901) equals this one. Numbers compare by value (1 equals 1.0), and the order of
+/// object members is irrelevant. Throws GatewayError for an invalid pointer.
 Matcher json_at(std::string pointer, Json value);
 /// The string at a JSON pointer matches.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
-/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
+/// The body includes this JSON. An object includes another if it has all its members and each value includes the
+/// other's. An array includes another of the same length if each element includes the other's. Other values must be
+/// equal.
 Matcher body_includes(Json part);
 
-// Matchers of how the request came.
+// Matchers of the HTTP request.
 
-/// The request has this header, its name in any case.
+/// The request has this header, in any case.
 Matcher has_header(std::string name);
-/// The request has this header, its name in any case, and one of its values matches.
+/// The request has this header, in any case, and one of its values matches.
 Matcher has_header(std::string name, TextMatcher value);
-/// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
+/// The header has exactly this value. The stub then belongs to the test with this header: see RequestScope.
 Matcher header_is(std::string name, std::string value);
-/// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
-/// RequestScope. Throws GatewayError for a secret.
+/// The request has this key, by id or description. The stub then belongs to the test with this key: see RequestScope.
+/// Throws GatewayError for a secret.
 Matcher key_is(std::string id_or_description);
-/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
+/// The query has this parameter, and its decoded value (percent-encoding, "+" for a space) matches.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
-// Matchers of anything else.
+// Custom matchers.
 
-/// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
-/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
-/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
+/// Any condition, with its name for reports. The function runs on the connection's thread while a stub is chosen,
+/// without locks. Reports do not run it: they show its earlier result, or "not evaluated". Its exceptions become a 500
+/// and a problem that verify() reports. Name and function are required.
 Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
-/// The same for the whole call: headers, query and key too.
+/// The same for the whole call, including headers, query and key.
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
 
 }}  // namespace mock_gateway
@@ -2590,45 +2591,45 @@ std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
 
 // ---- script/near_miss.hpp -------------------------------------------------------------------------------------------
 
-// A stub, and a request beside it, as data.
+// A stub and its comparison with a request, as data.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A stub, as evidence names it.
+/// A reference to a stub in reports.
 struct StubReference {
-  /// Counts the gateway's stubs from 1; 0: no stub.
+  /// The number of the stub within the gateway, from 1; 0: no stub.
   std::uint64_t id = 0;
-  /// The name that it was given; empty without one.
+  /// Its given name; empty without one.
   std::string name{};
-  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
+  /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Where it was written.
+  /// Its source location.
   SourceLocation where{};
 };
 
-/// A request beside a stub that did not answer it, condition by condition.
+/// The comparison of a request with a stub that did not answer it, by condition.
 struct NearMiss {
-  /// A line of a report: a condition of the stub, or one within it.
+  /// A line of a report: a condition of the stub, or one nested in it.
   struct Condition {
-    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
+    /// The nesting depth within "any of" and "not"; 0 for the stub's own conditions.
     std::size_t depth = 0;
-    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
+    /// Whether it holds; empty if that depends on a function of the test, which is not called again.
     std::optional<bool> holds{};
-    /// What the condition says: `user text contains "weather"`.
+    /// The text of the condition: `user text contains "weather"`.
     std::string expected{};
-    /// What was there instead; empty when there is nothing to say.
+    /// The actual value; empty if there is nothing to show.
     std::string actual{};
   };
-  /// The exchange that the request began.
+  /// The exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
-  /// How many conditions the stub has, and how many of them hold; those within another do not count.
+  /// The number of the stub's conditions, and how many of them hold, without nested ones.
   std::size_t matched = 0;
   std::size_t total = 0;
-  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
+  /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions, in order; those within another follow it.
+  /// The stub's conditions in order; nested ones follow theirs.
   std::vector<Condition> conditions{};
 };
 
@@ -3665,28 +3666,28 @@ struct Access;
 
 }  // namespace detail
 
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
-/// without either belongs to no test: only the scope of every request covers it.
+/// The requests of one of several tests that share a gateway: those with its key or its header. A request with neither
+/// belongs to no test: only the scope of all requests covers it.
 class RequestScope {
  public:
-  /// Every request.
+  /// All requests.
   RequestScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
-  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
+  /// The requests with this key, by id or description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
 
-  /// Whether the request is one of them.
+  /// Whether the scope includes the request.
   bool covers(const ReceivedRequest& request) const;
-  /// Whether it is every request.
+  /// Whether the scope includes all requests.
   bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is not the scope of a key.
+  /// The key's id or description; empty for other scopes.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
-  /// The header; empty when it is not the scope of one.
+  /// The header; empty for other scopes.
   std::optional<wire::Header> header() const;
-  /// `key "billing service"`, `header x-test: 7`; empty for every request.
+  /// Returns `key "billing service"` or `header x-test: 7`; empty for all requests.
   std::string to_string() const;
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
@@ -3695,7 +3696,7 @@ class RequestScope {
  private:
   friend struct detail::Access;
   enum class Kind { all, key, header };
-  /// The scope of a header.
+  /// The requests with a header.
   RequestScope(std::string name, std::string value)
       : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
 
@@ -3704,15 +3705,15 @@ class RequestScope {
   std::string value_;
 };
 
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
-/// one that carries a credential: its value is masked before anything is compared.
+/// The requests with this header: the name in any case, the value exactly. Throws GatewayError for an invalid header,
+/// and for one that carries a credential, because its value is masked before the comparison.
 RequestScope with_header(std::string name, std::string value);
 
 }}  // namespace mock_gateway
 
 // ---- script/failure_scope.hpp ---------------------------------------------------------------------------------------
 
-// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+// The requests that a forced failure applies to; the code is in `forced_failures.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -3722,17 +3723,17 @@ struct Access;
 
 }  // namespace detail
 
-/// Which requests a forced failure answers.
+/// The requests that a forced failure answers.
 class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
   /// Every request.
   FailureScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation; decided before the key is looked at.
+  /// The requests of one operation, before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -3748,10 +3749,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
+/// The requests with this enabled key, by id, that may use the operation; before its rate limit. Throws GatewayError
+/// for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
+/// The valid chat requests for this model; before the script.
 FailureScope for_model(std::string id);
 
 }}  // namespace mock_gateway
@@ -3760,11 +3761,11 @@ FailureScope for_model(std::string id);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
-/// likely: at_any_event(), at_any_token(), at_any_byte().
+/// A trigger drawn for each struck reply, uniformly from the first to the `most`th of its kind: at_any_event(),
+/// at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
-  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  /// `kind` is after_events, after_tokens or after_bytes; `most` is at least 1.
   DrawnTrigger(Trigger::Kind kind, std::size_t most);
 
   Trigger::Kind kind() const { return kind_; }
@@ -3777,12 +3778,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
-/// its record says so. `most` is at least 1, or GatewayError.
+/// After an event drawn from the first `most`, at least 1. If the reply has fewer events than drawn, it stays whole,
+/// and its record says so.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token that is drawn from the first `most`; else as at_any_event().
+/// After a token drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
+/// After a byte of the body drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -3793,46 +3794,44 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
-/// of them allows it.
+/// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
-/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
-/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
-/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
-/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
-/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
-/// their turn may depend on the order in which they come.
+/// A strike depends on the gateway's seed, the number of the rule, the request and, without by_request(), on how often
+/// that request has come. It does not depend on time or on other requests. The same run therefore strikes the same
+/// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
+/// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
+/// its headers. Each rule counts the occurrences of the requests it matches, exactly for its first 65,536 different
+/// ones. Later ones share counters, so that their count may depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
-  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
-  /// happen in any reply.
+  /// Breaks the reply of a stub or the default reply, or the failure of a later rule; see Reply::fault. No effect on a
+  /// reply that cannot break this way, such as a failure, which has no events. Throws GatewayError for faults
+  /// impossible in any reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
-  /// script had for this one.
+  /// Answers with a failure before a stub is chosen: no stub is called, so a retry gets the reply that the script had
+  /// for this request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
-  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
-  /// nothing, and for by_pieces, which fits one reply.
+  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
+  /// pace with just first_token_after slows it. Not an empty pace, and not by_pieces, which fits one reply.
   explicit Chaos(const Pace& pace);
-  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
-  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Not for other faults, which happen before there is
+  /// a request: see Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
-  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
-  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
+  /// Strikes occurrences `n`, 2·`n`, … of each request. Requests are counted separately, because the order of different
+  /// requests is not a property of the client. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
+  /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
-  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  /// Draws from the request alone, regardless of its occurrences: a request struck once is always struck, and gateways
+  /// with the same seed, rules and keys agree. nth() and first() still count.
   [[nodiscard]] Chaos by_request() const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
-  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
+  /// Restricts the rule to requests that match all of these; only they are counted. See StubBuilder::when. Functions of
+  /// the test run on the connection's thread without locks; their exceptions become a 500 and a problem that verify()
+  /// reports.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -6968,7 +6967,7 @@ class Checker {
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
 
-// What a condition is made of.
+// The parts of a condition.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -6981,12 +6980,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
-/// again.
+/// The results of the test's functions while a stub was chosen, for reports, which do not call them again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Nothing when the function was not asked.
+  /// Returns the result; empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -6999,33 +6997,33 @@ struct TextMatcherNode {
   /// Null: reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // What the two functions use.
+  // The data of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; of leaves only.
+  /// Whether the request matches; only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
-  // What choosing among many stubs reads comes first, in one line of the cache.
+  // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether no function of the tester's is part of a leaf.
+  /// Whether a leaf contains no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
+  /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // What the two functions of a leaf use: what they look at, and what it should be.
+  // The data of a leaf's two functions: what they read and what they expect.
   std::optional<TextMatcher> text;
   std::string operand;
-  /// Null but for matchers of request fields.
+  /// Only set for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, where the field is looked for in the body alone.
+  /// Whether a request without the field matches, for fields read only from the body.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
@@ -7033,25 +7031,25 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The matchers that all, any and negation are made of.
+  /// The parts of all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test whose requests a leaf lets through; empty for others.
+  /// The one test that a leaf restricts requests to; empty for other leaves.
   std::optional<RequestScope> scope;
 };
 
-/// The scopes of the matchers that isolate and must match.
+/// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+/// Returns the key, by id or description, to which the scopes are restricted; empty if there is none.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
-/// matches; nothing when that depends on a function that was not asked.
+/// Appends what a report shows of the matcher, without running the test's functions. Returns whether the request
+/// matches; empty if that depends on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
@@ -7063,7 +7061,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
-  /// The reply that a gateway without stubs gives.
+  /// The default reply, as from a gateway without stubs.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
@@ -7077,7 +7075,7 @@ struct ReplyStep {
 
   bool is_default() const { return !reply && !function && !asks; }
 
-  /// At least one of the two is null.
+  /// At most one of the two is set.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
   bool asks = false;  // then both are null
@@ -7088,11 +7086,11 @@ struct MachineState {
   std::string state;
 };
 
-/// Everything that a stub is told before it goes live.
+/// The settings of a stub.
 struct StubPlan {
   std::vector<Matcher> matchers;    // all must match
-  std::vector<Matcher> validators;  // of requests that it answers
-  std::vector<ReplyStep> replies;   // none: it must never be asked
+  std::vector<Matcher> validators;  // for the requests that it answers
+  std::vector<ReplyStep> replies;   // empty: never()
   bool nothing_more = false;
   std::optional<std::size_t> at_most;
   std::optional<Range> expected_calls;
@@ -7101,48 +7099,48 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// A scenario of the catalogue mounted it, and not the test.
+  /// Whether a scenario of the catalogue mounted it.
   bool of_catalogue = false;
-  /// What a script says of it, without its "source"; null: it is of no script. A stub of another reading that has the
-  /// same is the same stub.
+  /// Its JSON in a script, without "source"; null if it is not from a script. When the script is read again, a stub
+  /// with equal JSON is the same stub.
   std::shared_ptr<const std::string> json;
-  /// The newest exchange when it was mounted: none before it could have been its own.
+  /// The newest exchange at the time of mounting: the stub did not answer it or earlier ones.
   std::uint64_t newest_exchange = 0;
 };
 
 class Script;
 
-/// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
+/// A mounted stub. The plan is constant; its counts change, and its location in an edited file.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Where it stands now: the plan has where it stood first.
+  /// The current location; the plan has the original one.
   SourceLocation where() const;
-  /// The tests that it belongs to, by its isolating matchers. Empty: every one.
+  /// The tests it belongs to, from its isolating matchers; empty: all.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
-  /// Its name, else what it matches; for reports.
+  /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
-  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
-  /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
+  /// stub was mounted on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
 
-  /// How often it was taken, requests included that are not yet in the journal.
+  /// The number of calls, including requests not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// It has answered as many requests as `times` or its sequence allows.
+  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
-  /// A request that it answers is in the journal now.
+  /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 when there is none.
+  /// The ids of the first and the last exchange that it answered; 0 if none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
-  /// One exchange that the stub is answering, from its choice to its end.
+  /// An exchange that the stub is answering, from its choice to its end.
   class Use {
    public:
     Use() = default;
@@ -7154,24 +7152,24 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The most that it was answering at one time.
+  /// The peak number of exchanges it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
   friend class Script;
-  std::uint64_t id_ = 0;  // given when it is mounted
+  std::uint64_t id_ = 0;  // set when mounted
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
   std::size_t limit_;  // of calls
-  // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
+  // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // among stubs of one priority, the greater is asked first
-  std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
-  mutable std::mutex where_mutex_;        // for those who read without the script's mutex
+  std::uint64_t place_ = 0;               // with equal priority, the larger is tried first
+  std::atomic<bool> shares_line_{false};  // whether another stub was mounted on this line
+  mutable std::mutex where_mutex_;        // for readers without the script's mutex
   SourceLocation where_;
-  // Changed under the journal's mutex only.
+  // Only changed under the journal's mutex.
   std::atomic<std::size_t> recorded_{0};
   std::atomic<std::uint64_t> first_exchange_{0};
   std::atomic<std::uint64_t> last_exchange_{0};
@@ -7181,7 +7179,7 @@ class StubState {
 
 namespace scripts {
 
-/// A line at which stubs are mounted, and how many.
+/// A source line with the number of stubs mounted on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -7189,149 +7187,149 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for what cannot be meant.
+/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// The step of the sequence that answers a call, from 0; the last one stays. There is at least one.
+/// Returns the step of the sequence for a call, from 0; the last one repeats. There is at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
+/// Returns the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without any.
 std::string conditions(const StubPlan& plan);
 
-/// The stubs of one gateway, in the order in which they are asked: by priority, then newest first. Choosing takes no
-/// lock while matchers run.
+/// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
 class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// The state of a state machine: "started" until it was moved.
+  /// Returns the state of a state machine: "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null when none answers.
+    /// Null if none answers.
     std::shared_ptr<StubState> stub;
-    /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
+    /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// Which call of the stub it is, from 0.
+    /// The number of the stub's call, from 0.
     std::size_t call = 0;
-    /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
+    /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
-    /// What the tester's functions said.
+    /// The results of the test's functions.
     FunctionResults function_results;
-    /// The stubs that could have been asked: those of other tests are left out.
+    /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
 
-  /// Throws GatewayError for `at_most` 0.
+  /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
   /// An element of a block of stubs.
   struct BlockStub {
-    /// One that is mounted and stays, unless it is removed before the block is mounted; null: a new one.
+    /// A mounted stub to keep, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
-    /// What makes a new one; also says where one that stays stands now.
+    /// The settings of a new stub, or the current location of a kept one.
     StubPlan plan;
   };
-  /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
-  /// answer nothing any more, and nothing is expected of them. `place` is what an earlier call gave; 0: before all that
-  /// is mounted now, and it becomes the block's place.
+  /// Mounts stubs atomically, the first of them tried first, in place of `replaced`. Replaced stubs that are not kept
+  /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
+  /// before all mounted stubs, which is then stored in it.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
+  /// Removes a stub: later requests no longer match it, and earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
-  /// The same of several, in one step.
+  /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for error reports about its exception.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
-    std::shared_ptr<const Stubs> considered;  // keeps both
+    std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
-  /// Lets a matcher's exception pass. `has_default_reply`: whether the default reply can be made for the request;
-  /// called at most once, and only when a stub is to give it.
+  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub applies to the request. Lets
+  /// exceptions of matchers pass. `has_default_reply` tells whether the default reply can be made; it is called at most
+  /// once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// What choose() would choose. Takes no call, moves no state machine and runs none of the tester's functions: a
-  /// condition that only such a function decides does not hold here.
+  /// Returns what choose() would choose. Counts no call, moves no state machine and runs no function of the test: a
+  /// condition that depends on one does not hold.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// The mounted stubs, in the order in which they are asked.
+  /// Returns the mounted stubs in evaluation order.
   std::shared_ptr<const Stubs> stubs() const;
-  /// The mounted stubs, and those removed since the last reset before they were met, in order of mounting.
+  /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
-  /// "started" until it was moved.
+  /// Returns "started" until the state is changed.
   std::string state(const std::string& machine) const;
-  /// `key` is the id of the only key whose stubs know the machine; empty: of any.
+  /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// How often stubs or states were changed by the test.
+  /// The number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Forgets what is expected of removed stubs that belong to a test.
+  /// Drops the expectations of removed stubs that belong to a test.
   void forget_removed(const RequestScope& scope);
-  /// Forgets the states of state machines whose names begin so, and which only stubs of this key know.
+  /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Forgets stubs and the states of state machines, or one of the two.
+  /// Deletes stubs, states of state machines, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
-  /// script.
+  /// Frees the test's functions and replies once nothing is answered any more: they may hold references to the script.
   void retire(const Stubs& others);
 
  private:
-  /// A stub as choosing reads it: without looking at what lies elsewhere, which costs more than most matchers.
+  /// A stub with the data for choosing in one place, because cache misses cost more than most matchers.
   struct Entry {
     StubState* stub;
-    const MatcherNode* first;  // of its matchers; null without any
-    bool always;               // neither a limit nor a state keeps it from answering
+    const MatcherNode* first;  // its first matcher, or null
+    bool always;               // whether neither a limit nor a state can keep it from answering
   };
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // some of them belong to one test
+    bool isolated = false;  // whether some belong to one test
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// What stubs are asked for.
+  /// The reason for evaluating stubs.
   enum class Purpose {
     /// To answer the call.
     answer,
-    /// To say what would answer the call: nothing is taken, and none of the tester's functions runs.
+    /// To predict the answer: takes nothing and runs no function of the test.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose);
-  /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
+  /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
+  /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers but the first `from`, which have matched, match. For a forecast: are known to match.
+  /// Whether the stub's matchers from number `from` on match; for a forecast, are known to match. Earlier ones have
+  /// matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
-  bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
+  bool in_states(const StubPlan& plan) const;  // requires the mutex
   bool may_answer(const StubState& stub) const;
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request was faster.
+      /// Another request took it first.
       missed,
-      /// It is the default reply's, which cannot be made.
+      /// The default reply is due but cannot be made.
       unanswerable,
-      /// It is the default reply's, and nobody has said whether it can be made.
+      /// The default reply is due, and it is unknown whether it can be made.
       undecided,
     };
     Kind kind = Kind::missed;
     std::size_t number = 0;  // of the call, from 0
   };
-  /// Whose turn it is. When it is the stub's, and not for a forecast, counts the call and moves the state machines.
+  /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
+  /// machines.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // without being met
+  Stubs removed_;  // with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
-  std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
+  std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
   ChangeCount changes_;
 };
 
@@ -7339,11 +7337,11 @@ class Script {
 
 // ---- script/chaos_plan.hpp ------------------------------------------------------------------------------------------
 
-// The fields of a rule of chaos.
+// The fields of a chaos rule.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
+/// The values of a chaos rule. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger`
 /// and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
@@ -7365,9 +7363,9 @@ struct ChaosPlan {
 /// A kind of trigger that can be drawn.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function, and its key in scripts.
   const char* name;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -7376,9 +7374,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// What a rule does: "reset the connection after 2 tokens".
+/// Returns the effect of a rule: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, nth 3"; "every time".
+/// Returns the frequency: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7387,27 +7385,27 @@ std::string chaos_frequency(const ChaosPlan& plan);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
+/// The rules of one gateway, in the order added. Thread-safe; no lock is held while matchers run.
 class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// `owner` is the script document that it came from; 0: none.
+  /// Adds a rule. `owner` is the number of its script document; 0: none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// The same for several, in their order.
+  /// Adds several rules, in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
-  /// The next rule is number 1 again, and counts anew.
+  /// Removes all rules; the next one is number 1 and counts from 0.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Clears them, and forgets that there were any.
+  /// Removes all rules and resets used().
   void reset();
 
-  /// Whether there are any: one load, which is all that a gateway without chaos pays.
+  /// Whether there are rules. One atomic load: the only cost of chaos without rules.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were any since the last reset.
+  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// How often rules were added or cleared.
+  /// The number of times that rules were added or cleared.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -7417,35 +7415,35 @@ class ChaosRules {
 
     Chaos chaos;
     std::size_t number;                 // from 1
-    std::uint64_t owner;                // the script document that it came from; 0: none
-    mutable Occurrences occurrences{};  // of each request that it matches
+    std::uint64_t owner;                // the number of its script document; 0: none
+    mutable Occurrences occurrences{};  // of each request it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order written.
+  /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
   /// A rule that strikes a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, its trigger drawn.
+    /// The fault that strikes, with its drawn trigger.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for error reports about its exception.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
-  /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
+  /// Returns the rules that strike, in order; a failure is the last one. Every matching rule counts the request, even
+  /// after a failure. Lets exceptions of matchers pass. `request` is the fingerprint of the request.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and how often it has matched such a one by now.
+  /// A rule that matches a request, and the occurrence of that request.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;
@@ -7456,7 +7454,7 @@ class ChaosRules {
   std::uint64_t seed_;
   mutable std::mutex mutex_;
   mutable std::mutex counting_;  // held while all rules count one request
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
@@ -7469,8 +7467,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
-/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
+/// The faults waiting for a connection, in a queue: the first connection that reaches the moment of the first fault
+/// takes it. Otherwise the fault for every connection applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7479,41 +7477,41 @@ class ConnectionFaults {
     std::size_t left;
     SourceLocation where;
     std::uint64_t serial;
-    std::uint64_t owner = 0;  // the script document that it came from; 0: none
+    std::uint64_t owner = 0;  // the number of its script document; 0: none
   };
 
-  /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
+  /// Queues a fault and returns its serial number. Throws GatewayError if `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Says where faults stand now, by their serials. Nothing happens with those that are queued no more.
+  /// Updates the source locations of faults by serial number. Ignores faults no longer queued.
   void set_places(const std::map<std::uint64_t, SourceLocation>& places);
-  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
+  /// Strikes every connection at the fault's moment; replaces an earlier fault of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
 
   std::optional<Queued> take_on_accept();
-  /// `reused`: whether the request is not the connection's first.
+  /// `reused` tells whether this is not the connection's first request.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what the newest take_on_accept gave back in front: it struck nobody. Nothing happens when it was cleared
-  /// since, or when the fault strikes every connection anyway.
+  /// Returns a fault taken by the latest take_on_accept() to the front of the queue, because it struck no connection.
+  /// No effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Those that no connection took, oldest first.
+  /// Returns the faults that no connection took, oldest first.
   std::vector<Queued> left() const;
-  /// Those that strike every connection that comes to their moment.
+  /// Returns the faults that strike every connection at their moment.
   std::vector<Queued> every() const;
-  /// How often faults were queued or cleared.
+  /// The number of times that faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
-  /// `lend`: whether it may be given back.
+  /// `lend` tells whether it may be given back.
   template <class Fits>
   std::optional<Queued> take(const Fits& fits, bool lend);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
-  std::vector<Queued> every_;  // at most one of a moment
+  std::vector<Queued> every_;  // at most one per moment
   std::uint64_t serial_ = 0;
-  std::uint64_t lent_ = 0;     // the serial of what may be given back
+  std::uint64_t lent_ = 0;     // the serial number of the fault that may be given back
   std::uint64_t lent_of_ = 0;  // its owner
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
@@ -7525,30 +7523,30 @@ class ConnectionFaults {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Failures forced on requests, first queued, first served. Thread-safe.
+/// The queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  /// `owner` is the script document that it came from; 0: none.
+  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError if it is 0. `owner` is the
+  /// number of its script document; 0: none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Those that were queued for exactly this scope.
+  /// Removes those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first failure queued for all or for this operation.
+  /// Takes the first failure queued for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// How many requests it still answers; nothing: until cleared.
+    /// The number of requests it still answers; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Those that wait for a request, oldest first.
+  /// Returns the waiting failures, oldest first.
   std::vector<Queued> queued() const;
-  /// How often failures were forced or cleared.
+  /// The number of times that failures were forced or cleared.
   const ChangeCount& changes() const { return changes_; }
 
  private:
@@ -7568,23 +7566,23 @@ class ForcedFailures {
 
 // ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
 
-// A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
-// row's kind. Its key in scripts comes from the row.
+// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
+// row's kind. The row also gives its key in scripts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A field that ChatRequest has no member for. Its value is what the body has at the row's pointer.
+/// A field without a member in ChatRequest. Its value is at the row's pointer in the body.
 struct InBody {
-  /// The value of a request that sends none, or null, as JSON text. Null: that request has no value.
+  /// The value, as JSON text, if a request sends none or null. If this is null, such a request has no value.
   const char* if_absent = nullptr;
 };
 
-/// Where the value of a field is found: in a member of ChatRequest, behind a function, or in the body. A member goes
-/// before the body, because the reader of requests takes some values that were sent for absent.
+/// The source of a field's value: a member of ChatRequest, a function, or the body. Members are preferred, because the
+/// request reader treats some sent values as absent.
 struct FieldValue {
-  // Implicit, so that a row has just the member or the function.
+  // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
@@ -7606,56 +7604,56 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array that outlives this.
+/// Words in an array with static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A field of the request that matchers compare with one value.
+/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// It is in a range.
+    /// In a range.
     number,
-    /// It is this whole number.
+    /// Equal to this whole number.
     whole,
     flag,
     word,
-    /// It is a word that names a model.
+    /// A word that names a model.
     model,
-    /// It holds a word among others.
+    /// Contains this word among others.
     list,
   };
-  /// The matcher's function, which is its key in scripts too.
+  /// The name of the matcher's function, and its key in scripts.
   const char* matcher;
   Kind kind;
-  /// Where the body has the field. The names in it have neither "/" nor "~".
+  /// The position of the field in the body. Names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// What scripts say of the key, in a line.
+  /// The description of its key in scripts, in one line.
   const char* help;
-  /// What reports say before the value that is wanted. Null: the names of the pointer, and "is".
+  /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
   const char* says = nullptr;
-  /// What reports show of a request. Null: what was sent, as JSON.
+  /// The value of a request in reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The words that it may be; none: any.
+  /// The possible words; empty: any.
   FieldWords words = {};
 
-  // The matcher, by the kind of the field.
+  // The matcher for the kind of the field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
+  /// A list matches if it contains the word. Throws GatewayError for a word that the field cannot have.
   Matcher word_is(std::string word) const;
 };
 
-/// How many messages there are.
+/// The fields about the number of messages.
 Rows<RequestField> fields_of_messages();
 /// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// The row of a matcher.
+/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher asks for. What it asks not to be is left out.
+/// Appends the models that a matcher requires; ignores negated ones.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7664,32 +7662,32 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
-/// of its matchers is one of the later stub's. The sets of matchers are the paths of a tree, so that a
-/// stub is looked up by its own matchers, not by comparing it with every other.
+/// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
+/// and all of its matchers are also the later stub's. The sets of matchers are paths of a tree, so that a stub is found
+/// by its own matchers instead of comparing all pairs.
 class HidingStubs {
  public:
-  /// Adds a stub that is asked after all that were added before. Returns the number, from 0, of the first of those that
-  /// hides it; nothing when none does.
+  /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
+  /// it; empty if there is none.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// What a matcher compares, as a number.
+  /// A number for what a matcher compares.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this part of the tree.
+    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to here: only those with a higher priority than the ones before them.
+    /// The stubs whose matchers are the path to this node, each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and some of the terms from `next` on.
+  /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
   void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
   void put(const std::vector<Term>& terms, int priority);
 
@@ -7706,20 +7704,20 @@ class HidingStubs {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// What reports show of a text or a JSON value, in bytes, before it is cut.
+/// The maximum length of a text or JSON value in reports, in bytes.
 inline constexpr std::size_t shown_bytes = 120;
 
-/// The text as text::printable() gives it; beyond `most` bytes cut, with "…".
+/// Returns the text as text::printable() does, cut with "…" after `most` bytes.
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
-/// The same in quotes, with those within it escaped; beyond 120 bytes cut.
+/// Returns the same in quotes, with inner quotes escaped, cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// The same of a long text's last 120 bytes, with "…" before them.
+/// Returns the last 120 bytes of a long text in the same way, with "…" before them.
 std::string quoted_end(std::string_view text);
-/// How `actual` differs from `expected`, both on one line: whole when short, else some of each around the first
-/// difference, with its place: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after
-/// `skipped` others of the actual text. Just the actual text when they are equal.
+/// Returns on one line how `actual` differs from `expected`: both texts if short, otherwise an excerpt of each around
+/// the first difference, with its position: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from
+/// 1, after `skipped` others of the actual text. Returns only the actual text if they are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// A JSON value on one line, beyond 120 bytes cut, with "…".
+/// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
 /// "4,096".
 std::string grouped(std::size_t number);
@@ -7732,18 +7730,18 @@ std::string grouped(std::size_t number);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether objects may have members that were not named.
+/// Whether objects must be equal, or may have additional members.
 enum class Extent { whole, part };
 
-/// Where a value differs from what was expected.
+/// The place where a value differs from the expected one.
 struct Difference {
   std::string pointer;
-  /// Null: nothing there.
+  /// Null if missing.
   const Json* expected;
   const Json* actual;
 };
 
-/// The first difference. Numbers compare by value, exactly; the order of an object's members does not matter.
+/// Returns the first difference. Numbers compare by value, exactly; the order of object members is irrelevant.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
 /// "at /messages/0/role: \"user\" instead of \"system\"".
@@ -7756,10 +7754,10 @@ std::string place(const std::string& pointer);
 
 // ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
 
-// How matchers are built; its code is in `matchers.cpp`.
+// Functions that build matchers; the code is in `matchers.cpp`.
 
-// A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
-// and std::function a second one.
+// A matcher consists of two plain functions and their data. With a lambda for each, every user would compile an
+// additional class, and std::function would add another.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -7768,18 +7766,18 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// A leaf whose test asks `text`.
+/// Returns a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// What a report shows of a text that was to match, without asking the tester's functions.
+/// Returns what a report shows of a text for this matcher, without calling the test's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
-/// " and its text contains \"21\""; nothing when it may be any.
+/// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// The texts in one line, cut where it becomes long.
+/// Returns the texts on one line, cut if it is long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
@@ -20274,7 +20272,7 @@ MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
 
 // ---- script/chaos.cpp -----------------------------------------------------------------------------------------------
 
-// Rules of chaos: what one may hold, and its text.
+// Chaos rules: their limits and their text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20341,7 +20339,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way in which any reply can.
+  // A completion, streamed or not, can break in every way possible for any reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -20384,7 +20382,7 @@ MOCK_GATEWAY_INLINE Chaos Chaos::with(std::initializer_list<Matcher> matchers) c
 }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
-  // Written so that what is no number is refused too.
+  // The negation also rejects NaN.
   if (!(probability >= 0 && probability <= 1)) {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
@@ -20415,12 +20413,12 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 
 // ---- script/chaos_rules.cpp -----------------------------------------------------------------------------------------
 
-// Which rules strike a request: draws, counts, the text of a strike.
+// The rules that strike a request: draws, counts, the text of a strike.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
-  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // throws if one was moved from
   if (several.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>(*rules_);
@@ -20433,7 +20431,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std:
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
-  std::shared_ptr<const Rules> out;  // freed after the lock, likewise
+  std::shared_ptr<const Rules> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>();
   for (const auto& rule : *rules_) {
@@ -20447,7 +20445,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear() {
-  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the tester's functions
+  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the test's functions
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
@@ -20483,7 +20481,7 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
     if (matches) matching.push_back({&rule, 0});
   }
   {
-    // Counted together: of equal requests that come at one time, one is the third for every rule, and no other is.
+    // Counted together: of simultaneous equal requests, the third is the same one for every rule.
     const std::lock_guard<std::mutex> lock(counting_);
     for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
@@ -20527,7 +20525,7 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 
 // ---- script/connection_faults.cpp -----------------------------------------------------------------------------------
 
-// Which connection a queued fault strikes.
+// Queued faults of connections: which connection each strikes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -20590,7 +20588,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest first: of a reused connection's request both moments have come.
+  // Newest first: a request on a reused connection has reached both moments.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -20636,16 +20634,16 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
 
 // ---- script/excerpts.cpp --------------------------------------------------------------------------------------------
 
-// Where texts are shortened in reports (120 bytes), what is shown around a difference.
+// How reports shorten texts (to 120 bytes), and what they show around a difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// Around a difference: what both texts share before it, and all that is shown of one of them.
+/// Around a difference: the common part before it, and the total length shown of each text.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Where the character begins that the byte at `at` is part of.
+/// Returns the start of the character that contains the byte at `at`.
 MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
@@ -20676,7 +20674,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // In the longer of the two there is a byte at `same`.
+  // The longer text has a byte at `same`.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +
@@ -20684,7 +20682,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string json(const Json& value) {
-  // Values of the tester's may hold what is not UTF-8.
+  // Values from the test may contain invalid UTF-8.
   return plain(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -20699,8 +20697,8 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// The table of request fields that matchers compare: their place in the body, their names and "actual" in reports,
-// their line in scripts. Matchers of JSON in the body.
+// The request fields that matchers compare: position in the body, names and "actual" in reports, script keys. Matchers
+// of JSON in the body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20708,7 +20706,7 @@ namespace matchers {
 
 // ---- Fields
 
-/// The words that `response_format` may be, in the order of wire::ResponseFormat::Kind.
+/// The possible words of `response_format`, in the order of wire::ResponseFormat::Kind.
 inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
 MOCK_GATEWAY_INLINE std::int64_t user_message_count(const ChatRequest& chat) {
@@ -20750,7 +20748,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// What the body has at a row's pointer; null when there is nothing.
+/// Returns the value at a row's pointer, or null.
 MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -20761,7 +20759,7 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view poin
   return value;
 }
 
-/// A value of the body as it was sent: the parsed request no longer knows a default from a value.
+/// Returns a value of the body as sent: the parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -20843,7 +20841,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -20876,7 +20874,7 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the one that is wanted.
+/// Whether a value of the body, or an element of it, is the wanted one.
 MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -20890,7 +20888,7 @@ MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// The leaf of a value that reports show as `shown`; `test` asks a parsed request.
+/// Returns the leaf for a value that reports show as `shown`; `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -20905,7 +20903,7 @@ MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field may not be.
+/// Throws GatewayError for a word that the field cannot have.
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -20918,7 +20916,7 @@ MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::stri
 
 // ---- JSON
 
-/// The names of a JSON pointer. Throws GatewayError.
+/// Returns the names of a JSON pointer. Throws GatewayError if it is invalid.
 MOCK_GATEWAY_INLINE std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -20960,7 +20958,7 @@ MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& c
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// What is at a pointer: whole when it is short, else what differs.
+/// Returns the value at a pointer if it is short, otherwise the difference.
 MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";
@@ -21112,7 +21110,7 @@ MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
 
 // ---- script/forced_failures.cpp -------------------------------------------------------------------------------------
 
-// The queue of `fail_next` and `fail_always`.
+// The queue of forced failures: `fail_next` and `fail_always`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -21134,7 +21132,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// The id of the key that the failure is for; empty: it is for no key.
+/// Returns the id of the failure's key; empty if it is not for a key.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -21216,12 +21214,12 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 
 // ---- script/hiding.cpp ----------------------------------------------------------------------------------------------
 
-// Which stubs never answer, since others hide them.
+// Finds stubs that never answer because others hide them.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with the same text match the same requests.
+/// Writes everything that a matcher compares: matchers with equal texts match the same requests.
 class Identity {
  public:
   std::string text;
@@ -21270,7 +21268,7 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Numbers and pointers, by their bytes.
+  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
@@ -21333,12 +21331,12 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
 
 // ---- script/json_comparison.cpp -------------------------------------------------------------------------------------
 
-// When two JSON values are equal or one includes the other; the text of the difference.
+// Equality and inclusion of JSON values; the text of a difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
+/// Whether a floating-point number has this integer's value. Exact even beyond the precision of a double.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -21355,7 +21353,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
     const auto real = a.get<double>();
     return b.is_number_unsigned() ? has_value(real, b.get<std::uint64_t>()) : has_value(real, b.get<std::int64_t>());
   }
-  // nlohmann compares a large unsigned number as if it were negative.
+  // nlohmann compares a large unsigned number as a negative one.
   if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
   const Json& with_sign = a.is_number_unsigned() ? b : a;
   const Json& without_sign = a.is_number_unsigned() ? a : b;
@@ -21363,7 +21361,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// The first difference of two values that are both there or not, under a name.
+/// Returns the first difference of two members with this name, either of which may be missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -21419,7 +21417,7 @@ MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return point
 
 // ---- script/matcher.cpp ---------------------------------------------------------------------------------------------
 
-// `&&`, `||`, `!`; a bare string; the text of the last user message; explaining conditions one by one.
+// Combining matchers with `&&`, `||`, `!`; bare strings; the text of the last user message; explaining conditions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21520,7 +21518,7 @@ MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_
 namespace detail {
 namespace composition {
 
-/// Both as parts of one condition; what is such a condition already gives its own parts, so that a && b && c has three.
+/// Combines both. Flattens conditions of the same kind, so that a && b && c has three parts.
 MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -21552,7 +21550,7 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have their parentheses.
+  // These have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -21589,10 +21587,10 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// All of the parts, which each have lines of their own.
+/// Explains all parts, each on its own lines.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading, which says that all of them are one condition.
+  // Within "any of" they need a heading that marks them as one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
   if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
@@ -21674,8 +21672,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
 
 // ---- script/matchers.cpp --------------------------------------------------------------------------------------------
 
-// All matchers with their comments (in the header); those of messages, tool results, headers, query, key and own
-// functions.
+// All matchers with their comments (in the header); the code for messages, tool results, headers, query, key and the
+// test's functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21739,7 +21737,7 @@ MOCK_GATEWAY_INLINE std::string actual_user_text(const MatcherNode& node, const 
   return has_user_message(call.chat()) ? shown(*node.text, call.user_text()) : "no user message";
 }
 
-/// Whether the message is what the leaf's operand says: a "system message", or any "message".
+/// Whether the message is of the operand's kind: a "system message", or any "message".
 MOCK_GATEWAY_INLINE bool is_of_kind(const MatcherNode& node, const wire::Message& message) {
   return node.operand == "message" || message.role == "system" || message.role == "developer";
 }
@@ -21751,7 +21749,7 @@ MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const Cha
 }
 
 MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The one that matches, for the report of a negation; else the last, which is the nearest.
+  // The matching one, to report a negation; otherwise the last, which is the nearest.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -21769,7 +21767,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// The message at a position that may count from the end; null when there is none.
+/// Returns the message at a position, which may count from the end, or null.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -21796,17 +21794,17 @@ MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatC
 
 struct ToolResult {
   const wire::Message* message;
-  /// The function that was called; null when no call has its id.
+  /// The name of the called function; null if no call has its id.
   const std::string* function;
 };
 
-/// Those with which the conversation ends.
+/// Returns the tool results at the end of the conversation.
 MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that of calls with the same id the latest counts.
+  // From the end, so that the latest of several calls with an id counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -21819,7 +21817,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-/// Whether it is of the function or the call that the leaf's operand names.
+/// Whether the result is of the function or call in the leaf's operand.
 MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -21848,7 +21846,7 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-/// A tool result at the end of the conversation, of this function, or of the call with this id.
+/// Returns a matcher of a tool result at the end of the conversation, by function or call id.
 MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -21857,9 +21855,9 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-// ---- How it came
+// ---- The HTTP request
 
-/// What reports show of the values of one name.
+/// Returns what reports show of the values of one name.
 MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -21871,7 +21869,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// As forms and queries are encoded; what is badly encoded stays as it is.
+/// Decodes a value of a form or query; returns it unchanged if it is badly encoded.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -21908,7 +21906,7 @@ MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const Cha
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// One of the values of that name matches.
+/// Returns a matcher that needs one matching value of this name.
 MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
@@ -22030,7 +22028,7 @@ MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(c
 
 // ---- script/scope.cpp -----------------------------------------------------------------------------------------------
 
-// Which requests belong to one of several tests: by key or header.
+// The scope of one of several tests on a gateway: requests by key or header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -22088,8 +22086,7 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
 
 // ---- script/script.cpp ----------------------------------------------------------------------------------------------
 
-// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
-// other.
+// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; contradictory settings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace scripts {
@@ -22103,20 +22100,20 @@ MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
   return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
 }
 
-/// Sorts them, each line once.
+/// Sorts the lines and removes duplicates.
 MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
   std::sort(lines.begin(), lines.end(), &comes_before);
   const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Null when it is none of them.
+/// Returns null if it is none of the lines.
 MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
 }
 
-/// Sorted.
+/// Returns sorted addresses.
 MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::vector<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.push_back(stub.get());
@@ -22234,7 +22231,7 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
-  // Requests wait for the lock: what takes time for each stub is done before.
+  // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
   const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
@@ -22248,12 +22245,12 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   for (const scripts::Line& line : lines) places.push_back(line.where);
   scripts::make_unique(lines);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
+  std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
+    // The test may have removed it since it was chosen, and choosing would never end with a removed stub mounted.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -22278,7 +22275,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in the order in which they are asked.
+  // Both are in evaluation order.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -22296,7 +22293,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
 }
 
 MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
-  // A helper function of the tester's mounts all its stubs on one line.
+  // A helper function of the test mounts all its stubs on one line.
   std::vector<scripts::Line*> line_of;
   for (const auto& stub : all) {
     line_of.push_back(scripts::find(lines, stub->where_));
@@ -22310,7 +22307,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
   const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
+  std::shared_ptr<const Snapshot> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
@@ -22320,7 +22317,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
     }
     stub->removed_ = true;
     changes_.note_for(only_key(stub->scopes()));
-    // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+    // A removed stub whose expectation is met gets no more calls, so it is not kept: thousands may come and go.
     const std::optional<Range>& expected = stub->plan().expected_calls;
     if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
   }
@@ -22367,7 +22364,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
+    // Do not run the matchers of a stub that cannot answer: they may be slow, or count.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -22375,7 +22372,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
-    // A sequence that has nothing more keeps the request all the same.
+    // A finished sequence with then_nothing_more() still keeps the request.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
     if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
@@ -22471,7 +22468,7 @@ MOCK_GATEWAY_INLINE void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // what is dropped is freed after the lock
+  removed_.swap(kept);  // the others are freed after the lock
 }
 
 MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -22483,12 +22480,12 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 }
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock: what the tester's functions hold may take it.
+  // Freed after the lock, which objects held by the test's functions may take.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
-    // A request that is choosing right now must not answer for what is forgotten.
+    // A request that is choosing a stub now must not get a removed one.
     for (const auto& stub : mounted_->stubs) stub->removed_ = true;
     mounted_.swap(mounted);
     removed_.swap(removed);
@@ -22498,11 +22495,11 @@ MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
 }
 
 MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
-  std::vector<StubPlan> plans;  // freed after the lock, likewise
+  std::vector<StubPlan> plans;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub is among the others once for each request that it answered.
+    // A stub occurs once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);
@@ -22519,13 +22516,13 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
 
 // ---- script/text_matchers.cpp ---------------------------------------------------------------------------------------
 
-// Matchers of texts; how long a text `matches_regex` searches.
+// Matchers of texts; the maximum length of a text for `matches_regex`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// The longest text that a pattern is searched for in.
+/// The maximum length of a text to search for a pattern.
 inline constexpr std::size_t searched_bytes = 65536;
 
 MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -22547,7 +22544,7 @@ MOCK_GATEWAY_INLINE bool has_start(const TextMatcherNode& node, std::string_view
 }
 
 MOCK_GATEWAY_INLINE std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows as much as differs, unless the start itself is long.
+  // The excerpt shows the difference, unless the start itself is long.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -22568,7 +22565,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; nothing when that takes too many steps.
+/// Whether the pattern occurs in the text; empty if that takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
@@ -40365,287 +40362,287 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    616    model/range.hpp
 //    650    script/matcher.hpp
 //    728    script/matchers.hpp
-//    856    model/reply.hpp
-//   1195    model/received_request.hpp
-//   1281    model/failure.hpp
-//   1388    core/wait.hpp
-//   1419    core/clock.hpp
-//   1529    model/fault.hpp
-//   1697    model/hold.hpp
-//   1739    model/pace.hpp
-//   1896    model/sse_dialect.hpp
-//   2014    model/writes.hpp
-//   2045    model/http_reply.hpp
-//   2127    model/connection_fault.hpp
-//   2223    evidence/journal.hpp
-//   2520    model/sent_answer.hpp
-//   2591    script/near_miss.hpp
-//   2637    evidence/verification.hpp
-//   2765    model/finding.hpp
-//   2809    evidence/review.hpp
-//   2933    model/operation.hpp
-//   2964    keys/api_key.hpp
-//   3093    keys/keys.hpp
-//   3157    model/profile.hpp
-//   3189    model/tokenizer.hpp
-//   3201    gateway/options.hpp
-//   3349    model/acceptance.hpp
-//   3529    request/chat_request.hpp
-//   3658    script/scope.hpp
-//   3713    script/failure_scope.hpp
-//   3759    script/chaos.hpp
-//   3861    gateway/sweep.hpp
-//   3999    gateway/catalogue.hpp
-//   4169    gateway/mishaps.hpp
-//   4271    document/scenario_files.hpp
-//   4303    core/error.hpp
-//   4318    document/script_document.hpp
-//   4458    evidence/evidence_json.hpp
-//   4482    core/printed.hpp
-//   4513    core/reporter.hpp
-//   4597  Implementation
-//   4658    core/text.hpp
-//   4769    core/random.hpp
-//   4803    core/json_reader.hpp
-//   4860    core/pattern.hpp
-//   4957    core/json_pointer.hpp
-//   4974    core/calendar.hpp
-//   5009    core/access.hpp
-//   5081    core/timeline.hpp
-//   5277    core/process.hpp
-//   5302    core/relief.hpp
-//   5334    core/warning.hpp
-//   5344    core/rows.hpp
-//   5370    core/change_count.hpp
-//   5417    core/seldom.hpp
-//   5444    model/profile_traits.hpp
-//   5552    model/checks.hpp
-//   5569    model/reply_data.hpp
-//   5637    model/request_error.hpp
-//   5650    model/fault_rows.hpp
-//   5779    model/dialect_rows.hpp
-//   5819    model/finding_kinds.hpp
-//   5896    model/reply_checks.hpp
-//   5931    model/reply_template.hpp
-//   5954    request/embedding_request.hpp
-//   5978    request/chat_parser.hpp
-//   5996    request/chat_fields.hpp
-//   6045    request/chat_reader.hpp
-//   6143    keys/secrets.hpp
-//   6190    keys/key_store.hpp
-//   6416    answer/bodies.hpp
-//   6445    answer/events.hpp
-//   6493    answer/tokens.hpp
-//   6568    answer/completion.hpp
-//   6677    answer/completion_json.hpp
-//   6712    answer/completion_events.hpp
-//   6780    answer/words.hpp
-//   6795    answer/default_reply.hpp
-//   6811    answer/schema_instance.hpp
-//   6833    answer/embeddings.hpp
-//   6851    answer/occurrences.hpp
-//   6874    answer/schema_checker.hpp
-//   6969    script/matcher_node.hpp
-//   7060    script/script.hpp
-//   7340    script/chaos_plan.hpp
-//   7386    script/chaos_rules.hpp
-//   7468    script/connection_faults.hpp
-//   7524    script/forced_failures.hpp
-//   7569    script/field_matchers.hpp
-//   7663    script/hiding.hpp
-//   7704    script/excerpts.hpp
-//   7730    script/json_comparison.hpp
-//   7757    script/matcher_leaf.hpp
-//   7788    delivery/answer_log.hpp
-//   7906    delivery/gzip.hpp
-//   7932    delivery/framing.hpp
-//   7984    delivery/outlet.hpp
-//   8036    delivery/pace_schedule.hpp
-//   8078    delivery/progress.hpp
-//   8131    delivery/waits.hpp
-//   8212    delivery/write_queue.hpp
-//   8314    delivery/delivery.hpp
-//   8600    http/exchange_observer.hpp
-//   8637    http/sockets.hpp
-//   8769    http/wakes.hpp
-//   8820    http/connection.hpp
-//   9119    http/request_reader.hpp
-//   9253    http/server.hpp
-//   9319    http/response.hpp
-//   9335    http/turned_away.hpp
-//   9389    http/workers.hpp
-//   9448    http/acceptor.hpp
-//   9496    http/compatibility.hpp
-//   9506    http/poller.hpp
-//   9546    http/reactor.hpp
-//   9660    evidence/kept_problems.hpp
-//   9730    evidence/record.hpp
-//   9998    evidence/gateway_parts.hpp
-//  10017    evidence/review_parts.hpp
-//  10081    evidence/diagnosis.hpp
-//  10153    evidence/redaction.hpp
-//  10174    evidence/gateway_problems.hpp
-//  10277    serve/asked_requests.hpp
-//  10359    serve/operations.hpp
-//  10429    serve/served_models.hpp
-//  10472    serve/gateway_state.hpp
-//  10532    serve/served_request.hpp
-//  10713    serve/runner.hpp
-//  10779    serve/connection_loop.hpp
-//  10824    serve/request_checks.hpp
-//  10847    serve/tester_code.hpp
-//  10912    serve/explanation.hpp
-//  10935    gateway/catalogue_entries.hpp
-//  11237    gateway/option_values.hpp
-//  11298    gateway/sweep_run.hpp
-//  11322    document/script_reader.hpp
-//  11531    document/script_files.hpp
-//  11550    document/script_references.hpp
-//  11586    document/script_sections.hpp
-//  11717    document/script_values.hpp
-//  11852    document/loaded_document.hpp
-//  11884    core/calendar.cpp
-//  11996    core/clock.cpp
-//  12409    core/gate.cpp
-//  12620    core/implementation.cpp
-//  12632    core/json_pointer.cpp
-//  12689    core/json_reader.cpp
-//  13034    core/pattern.cpp
-//  13452    core/process.cpp
-//  13476    core/random.cpp
-//  13536    core/relief.cpp
-//  13563    core/reporter.cpp
-//  13646    core/source_location.cpp
-//  13662    core/text.cpp
-//  14018    core/wait.cpp
-//  14030    core/warning.cpp
-//  14044    model/acceptance.cpp
-//  14103    model/checks.cpp
-//  14141    model/connection_fault.cpp
-//  14243    model/failure.cpp
-//  14412    model/fault.cpp
-//  14647    model/finding.cpp
-//  14681    model/hold.cpp
-//  14703    model/http_reply.cpp
-//  14769    model/pace.cpp
-//  14967    model/profile.cpp
-//  15146    model/range.cpp
-//  15176    model/received_request.cpp
-//  15244    model/reply.cpp
-//  15654    model/reply_checks.cpp
-//  15846    model/reply_template.cpp
-//  16018    model/sent_answer.cpp
-//  16046    model/sse_dialect.cpp
-//  16192    request/chat_fields.cpp
-//  16334    request/chat_messages.cpp
-//  16543    request/chat_reader.cpp
-//  16957    request/chat_request.cpp
-//  17042    request/embedding_request.cpp
-//  17130    keys/api_key.cpp
-//  17180    keys/key_store.cpp
-//  17726    keys/keys.cpp
-//  17790    keys/secrets.cpp
-//  17997    answer/bodies.cpp
-//  18104    answer/completion.cpp
-//  18340    answer/completion_events.cpp
-//  18551    answer/completion_json.cpp
-//  18769    answer/default_reply.cpp
-//  18972    answer/embeddings.cpp
-//  19091    answer/events.cpp
-//  19110    answer/occurrences.cpp
-//  19132    answer/schema_checker.cpp
-//  19604    answer/schema_instance.cpp
-//  19984    answer/tokens.cpp
-//  20214    answer/words.cpp
-//  20275    script/chaos.cpp
-//  20416    script/chaos_rules.cpp
-//  20528    script/connection_faults.cpp
-//  20637    script/excerpts.cpp
-//  20700    script/field_matchers.cpp
-//  21113    script/forced_failures.cpp
-//  21217    script/hiding.cpp
-//  21334    script/json_comparison.cpp
-//  21420    script/matcher.cpp
-//  21675    script/matchers.cpp
-//  22031    script/scope.cpp
-//  22089    script/script.cpp
-//  22520    script/text_matchers.cpp
-//  22642    delivery/answer_log.cpp
-//  22812    delivery/delivery.cpp
-//  23278    delivery/faults_and_waits.cpp
-//  23555    delivery/framing.cpp
-//  23672    delivery/gzip.cpp
-//  23739    delivery/pace_schedule.cpp
-//  23808    delivery/progress.cpp
-//  23860    delivery/write_queue.cpp
-//  24009    http/acceptor.cpp
-//  24118    http/compatibility.cpp
-//  24228    http/connection.cpp
-//  24814    http/poller.cpp
-//  25029    http/reactor.cpp
-//  25297    http/request_reader.cpp
-//  25757    http/response.cpp
-//  25838    http/server.cpp
-//  26256    http/sockets.cpp
-//  26776    http/turned_away.cpp
-//  26866    http/wakes.cpp
-//  26920    http/workers.cpp
-//  27033    evidence/diagnosis.cpp
-//  27253    evidence/evidence_json.cpp
-//  27637    evidence/exchange.cpp
-//  27939    evidence/gateway_problems.cpp
-//  28390    evidence/journal.cpp
-//  28548    evidence/kept_problems.cpp
-//  28659    evidence/notes.cpp
-//  28760    evidence/record.cpp
-//  29219    evidence/redaction.cpp
-//  29361    evidence/redirects.cpp
-//  29472    evidence/retries.cpp
-//  29864    evidence/review.cpp
-//  30243    evidence/told_in_body.cpp
-//  30343    evidence/verification.cpp
-//  30460    serve/asked_requests.cpp
-//  30538    serve/chat_judge.cpp
-//  30859    serve/connection_loop.cpp
-//  31019    serve/cross_origin.cpp
-//  31062    serve/delivery_report.cpp
-//  31153    serve/explanation.cpp
-//  31219    serve/gateway_state.cpp
-//  31255    serve/judge.cpp
-//  31483    serve/limits.cpp
-//  31582    serve/operations.cpp
-//  31805    serve/profile_headers.cpp
-//  31846    serve/reply_answer.cpp
-//  31990    serve/request_checks.cpp
-//  32065    serve/runner.cpp
-//  32328    serve/served_models.cpp
-//  32406    serve/served_request.cpp
-//  32477    gateway/catalogue.cpp
-//  32897    gateway/catalogue_chunks.cpp
-//  33196    gateway/catalogue_delivery.cpp
-//  33351    gateway/catalogue_entries.cpp
-//  33580    gateway/catalogue_failures.cpp
-//  33868    gateway/catalogue_framing.cpp
-//  34055    gateway/catalogue_tool_calls.cpp
-//  34259    gateway/chat_script.cpp
-//  34408    gateway/gateway.cpp
-//  34698    gateway/mishaps.cpp
-//  35045    gateway/options.cpp
-//  35198    gateway/sweep.cpp
-//  35621    document/scenario_files.cpp
-//  35772    document/script_document.cpp
-//  36174    document/script_faults.cpp
-//  36510    document/script_files.cpp
-//  36657    document/script_gateway.cpp
-//  36991    document/script_matchers.cpp
-//  37357    document/script_objects.cpp
-//  37523    document/script_reader.cpp
-//  37966    document/script_references.cpp
-//  38290    document/script_replies.cpp
-//  38767    document/script_schema.cpp
-//  38902    document/script_sections.cpp
-//  39483    document/script_values.cpp
-//  39898  Adapters
-//  39915    adapters/catch2.hpp
-//  40073    adapters/doctest.hpp
-//  40238    adapters/gtest.hpp
+//    857    model/reply.hpp
+//   1196    model/received_request.hpp
+//   1282    model/failure.hpp
+//   1389    core/wait.hpp
+//   1420    core/clock.hpp
+//   1530    model/fault.hpp
+//   1698    model/hold.hpp
+//   1740    model/pace.hpp
+//   1897    model/sse_dialect.hpp
+//   2015    model/writes.hpp
+//   2046    model/http_reply.hpp
+//   2128    model/connection_fault.hpp
+//   2224    evidence/journal.hpp
+//   2521    model/sent_answer.hpp
+//   2592    script/near_miss.hpp
+//   2638    evidence/verification.hpp
+//   2766    model/finding.hpp
+//   2810    evidence/review.hpp
+//   2934    model/operation.hpp
+//   2965    keys/api_key.hpp
+//   3094    keys/keys.hpp
+//   3158    model/profile.hpp
+//   3190    model/tokenizer.hpp
+//   3202    gateway/options.hpp
+//   3350    model/acceptance.hpp
+//   3530    request/chat_request.hpp
+//   3659    script/scope.hpp
+//   3714    script/failure_scope.hpp
+//   3760    script/chaos.hpp
+//   3860    gateway/sweep.hpp
+//   3998    gateway/catalogue.hpp
+//   4168    gateway/mishaps.hpp
+//   4270    document/scenario_files.hpp
+//   4302    core/error.hpp
+//   4317    document/script_document.hpp
+//   4457    evidence/evidence_json.hpp
+//   4481    core/printed.hpp
+//   4512    core/reporter.hpp
+//   4596  Implementation
+//   4657    core/text.hpp
+//   4768    core/random.hpp
+//   4802    core/json_reader.hpp
+//   4859    core/pattern.hpp
+//   4956    core/json_pointer.hpp
+//   4973    core/calendar.hpp
+//   5008    core/access.hpp
+//   5080    core/timeline.hpp
+//   5276    core/process.hpp
+//   5301    core/relief.hpp
+//   5333    core/warning.hpp
+//   5343    core/rows.hpp
+//   5369    core/change_count.hpp
+//   5416    core/seldom.hpp
+//   5443    model/profile_traits.hpp
+//   5551    model/checks.hpp
+//   5568    model/reply_data.hpp
+//   5636    model/request_error.hpp
+//   5649    model/fault_rows.hpp
+//   5778    model/dialect_rows.hpp
+//   5818    model/finding_kinds.hpp
+//   5895    model/reply_checks.hpp
+//   5930    model/reply_template.hpp
+//   5953    request/embedding_request.hpp
+//   5977    request/chat_parser.hpp
+//   5995    request/chat_fields.hpp
+//   6044    request/chat_reader.hpp
+//   6142    keys/secrets.hpp
+//   6189    keys/key_store.hpp
+//   6415    answer/bodies.hpp
+//   6444    answer/events.hpp
+//   6492    answer/tokens.hpp
+//   6567    answer/completion.hpp
+//   6676    answer/completion_json.hpp
+//   6711    answer/completion_events.hpp
+//   6779    answer/words.hpp
+//   6794    answer/default_reply.hpp
+//   6810    answer/schema_instance.hpp
+//   6832    answer/embeddings.hpp
+//   6850    answer/occurrences.hpp
+//   6873    answer/schema_checker.hpp
+//   6968    script/matcher_node.hpp
+//   7058    script/script.hpp
+//   7338    script/chaos_plan.hpp
+//   7384    script/chaos_rules.hpp
+//   7466    script/connection_faults.hpp
+//   7522    script/forced_failures.hpp
+//   7567    script/field_matchers.hpp
+//   7661    script/hiding.hpp
+//   7702    script/excerpts.hpp
+//   7728    script/json_comparison.hpp
+//   7755    script/matcher_leaf.hpp
+//   7786    delivery/answer_log.hpp
+//   7904    delivery/gzip.hpp
+//   7930    delivery/framing.hpp
+//   7982    delivery/outlet.hpp
+//   8034    delivery/pace_schedule.hpp
+//   8076    delivery/progress.hpp
+//   8129    delivery/waits.hpp
+//   8210    delivery/write_queue.hpp
+//   8312    delivery/delivery.hpp
+//   8598    http/exchange_observer.hpp
+//   8635    http/sockets.hpp
+//   8767    http/wakes.hpp
+//   8818    http/connection.hpp
+//   9117    http/request_reader.hpp
+//   9251    http/server.hpp
+//   9317    http/response.hpp
+//   9333    http/turned_away.hpp
+//   9387    http/workers.hpp
+//   9446    http/acceptor.hpp
+//   9494    http/compatibility.hpp
+//   9504    http/poller.hpp
+//   9544    http/reactor.hpp
+//   9658    evidence/kept_problems.hpp
+//   9728    evidence/record.hpp
+//   9996    evidence/gateway_parts.hpp
+//  10015    evidence/review_parts.hpp
+//  10079    evidence/diagnosis.hpp
+//  10151    evidence/redaction.hpp
+//  10172    evidence/gateway_problems.hpp
+//  10275    serve/asked_requests.hpp
+//  10357    serve/operations.hpp
+//  10427    serve/served_models.hpp
+//  10470    serve/gateway_state.hpp
+//  10530    serve/served_request.hpp
+//  10711    serve/runner.hpp
+//  10777    serve/connection_loop.hpp
+//  10822    serve/request_checks.hpp
+//  10845    serve/tester_code.hpp
+//  10910    serve/explanation.hpp
+//  10933    gateway/catalogue_entries.hpp
+//  11235    gateway/option_values.hpp
+//  11296    gateway/sweep_run.hpp
+//  11320    document/script_reader.hpp
+//  11529    document/script_files.hpp
+//  11548    document/script_references.hpp
+//  11584    document/script_sections.hpp
+//  11715    document/script_values.hpp
+//  11850    document/loaded_document.hpp
+//  11882    core/calendar.cpp
+//  11994    core/clock.cpp
+//  12407    core/gate.cpp
+//  12618    core/implementation.cpp
+//  12630    core/json_pointer.cpp
+//  12687    core/json_reader.cpp
+//  13032    core/pattern.cpp
+//  13450    core/process.cpp
+//  13474    core/random.cpp
+//  13534    core/relief.cpp
+//  13561    core/reporter.cpp
+//  13644    core/source_location.cpp
+//  13660    core/text.cpp
+//  14016    core/wait.cpp
+//  14028    core/warning.cpp
+//  14042    model/acceptance.cpp
+//  14101    model/checks.cpp
+//  14139    model/connection_fault.cpp
+//  14241    model/failure.cpp
+//  14410    model/fault.cpp
+//  14645    model/finding.cpp
+//  14679    model/hold.cpp
+//  14701    model/http_reply.cpp
+//  14767    model/pace.cpp
+//  14965    model/profile.cpp
+//  15144    model/range.cpp
+//  15174    model/received_request.cpp
+//  15242    model/reply.cpp
+//  15652    model/reply_checks.cpp
+//  15844    model/reply_template.cpp
+//  16016    model/sent_answer.cpp
+//  16044    model/sse_dialect.cpp
+//  16190    request/chat_fields.cpp
+//  16332    request/chat_messages.cpp
+//  16541    request/chat_reader.cpp
+//  16955    request/chat_request.cpp
+//  17040    request/embedding_request.cpp
+//  17128    keys/api_key.cpp
+//  17178    keys/key_store.cpp
+//  17724    keys/keys.cpp
+//  17788    keys/secrets.cpp
+//  17995    answer/bodies.cpp
+//  18102    answer/completion.cpp
+//  18338    answer/completion_events.cpp
+//  18549    answer/completion_json.cpp
+//  18767    answer/default_reply.cpp
+//  18970    answer/embeddings.cpp
+//  19089    answer/events.cpp
+//  19108    answer/occurrences.cpp
+//  19130    answer/schema_checker.cpp
+//  19602    answer/schema_instance.cpp
+//  19982    answer/tokens.cpp
+//  20212    answer/words.cpp
+//  20273    script/chaos.cpp
+//  20414    script/chaos_rules.cpp
+//  20526    script/connection_faults.cpp
+//  20635    script/excerpts.cpp
+//  20698    script/field_matchers.cpp
+//  21111    script/forced_failures.cpp
+//  21215    script/hiding.cpp
+//  21332    script/json_comparison.cpp
+//  21418    script/matcher.cpp
+//  21673    script/matchers.cpp
+//  22029    script/scope.cpp
+//  22087    script/script.cpp
+//  22517    script/text_matchers.cpp
+//  22639    delivery/answer_log.cpp
+//  22809    delivery/delivery.cpp
+//  23275    delivery/faults_and_waits.cpp
+//  23552    delivery/framing.cpp
+//  23669    delivery/gzip.cpp
+//  23736    delivery/pace_schedule.cpp
+//  23805    delivery/progress.cpp
+//  23857    delivery/write_queue.cpp
+//  24006    http/acceptor.cpp
+//  24115    http/compatibility.cpp
+//  24225    http/connection.cpp
+//  24811    http/poller.cpp
+//  25026    http/reactor.cpp
+//  25294    http/request_reader.cpp
+//  25754    http/response.cpp
+//  25835    http/server.cpp
+//  26253    http/sockets.cpp
+//  26773    http/turned_away.cpp
+//  26863    http/wakes.cpp
+//  26917    http/workers.cpp
+//  27030    evidence/diagnosis.cpp
+//  27250    evidence/evidence_json.cpp
+//  27634    evidence/exchange.cpp
+//  27936    evidence/gateway_problems.cpp
+//  28387    evidence/journal.cpp
+//  28545    evidence/kept_problems.cpp
+//  28656    evidence/notes.cpp
+//  28757    evidence/record.cpp
+//  29216    evidence/redaction.cpp
+//  29358    evidence/redirects.cpp
+//  29469    evidence/retries.cpp
+//  29861    evidence/review.cpp
+//  30240    evidence/told_in_body.cpp
+//  30340    evidence/verification.cpp
+//  30457    serve/asked_requests.cpp
+//  30535    serve/chat_judge.cpp
+//  30856    serve/connection_loop.cpp
+//  31016    serve/cross_origin.cpp
+//  31059    serve/delivery_report.cpp
+//  31150    serve/explanation.cpp
+//  31216    serve/gateway_state.cpp
+//  31252    serve/judge.cpp
+//  31480    serve/limits.cpp
+//  31579    serve/operations.cpp
+//  31802    serve/profile_headers.cpp
+//  31843    serve/reply_answer.cpp
+//  31987    serve/request_checks.cpp
+//  32062    serve/runner.cpp
+//  32325    serve/served_models.cpp
+//  32403    serve/served_request.cpp
+//  32474    gateway/catalogue.cpp
+//  32894    gateway/catalogue_chunks.cpp
+//  33193    gateway/catalogue_delivery.cpp
+//  33348    gateway/catalogue_entries.cpp
+//  33577    gateway/catalogue_failures.cpp
+//  33865    gateway/catalogue_framing.cpp
+//  34052    gateway/catalogue_tool_calls.cpp
+//  34256    gateway/chat_script.cpp
+//  34405    gateway/gateway.cpp
+//  34695    gateway/mishaps.cpp
+//  35042    gateway/options.cpp
+//  35195    gateway/sweep.cpp
+//  35618    document/scenario_files.cpp
+//  35769    document/script_document.cpp
+//  36171    document/script_faults.cpp
+//  36507    document/script_files.cpp
+//  36654    document/script_gateway.cpp
+//  36988    document/script_matchers.cpp
+//  37354    document/script_objects.cpp
+//  37520    document/script_reader.cpp
+//  37963    document/script_references.cpp
+//  38287    document/script_replies.cpp
+//  38764    document/script_schema.cpp
+//  38899    document/script_sections.cpp
+//  39480    document/script_values.cpp
+//  39895  Adapters
+//  39912    adapters/catch2.hpp
+//  40070    adapters/doctest.hpp
+//  40235    adapters/gtest.hpp
