@@ -4271,8 +4271,8 @@ Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Scenarios of your own: a folder of scripts, each with a "scenario" section, which says what the script does to a
-/// client and what a good client makes of it. docs/catalogue.md has an example. A value: cheap to copy.
+/// Custom scenarios: a folder of scripts, each with a "scenario" section about what the script does to a client and
+/// what a good client does. docs/catalogue.md has an example. A value: cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
 ///       Gateway gateway{scenario.options()};
@@ -4281,14 +4281,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` of a folder, those in folders within included, in the order of their bytes; of
-  /// a file, that file. Each is one scenario. Throws ScriptError with the problems of all of them.
+  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file. Each is
+  /// one scenario. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// In the order of their files.
+  /// The scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
-  /// The scenario of that name. Throws GatewayError, which says what there is, when there is none.
+  /// Returns the scenario with this name. Throws GatewayError with the known names if there is none.
   Scenario scenario(std::string_view name) const;
 
  private:
@@ -4320,41 +4320,41 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 class Gate;
 
-/// What is wrong with a script document, and where.
+/// A problem in a script document, with its position.
 struct ScriptProblem {
-  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
-  /// means.
+  /// An error prevents the document from being served. With a warning it can be served, but probably does not do what
+  /// its author intends.
   Severity severity = Severity::error;
-  /// The file as it was named; empty for a document that came as Json.
+  /// The file as named by the caller; empty for a document passed as Json.
   std::string file;
-  /// Line and column count from 1; both are 0 for a document that came as Json.
+  /// Line and column, from 1; both are 0 for a document passed as Json.
   std::size_t line = 0;
   std::size_t column = 0;
-  /// JSON pointer (RFC 6901) of the value.
+  /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// What is wrong, and what would be right.
+  /// The mistake and the correction.
   std::string message;
-  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
-  /// values of "secret" and "api_key" are asterisks.
+  /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
+  /// of "secret" and "api_key" are replaced by asterisks.
   std::string source;
-  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  /// The column at which `source` begins; more than 1 if a long line is cut.
   std::size_t source_column = 1;
 
-  /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
+  /// Returns "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret below the position.
   std::string to_string() const;
 };
 
-/// Says why script documents cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says when there are more.
+  /// Keeps the first 20 problems; what() tells whether there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp, to keep them out of including files.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   MOCK_GATEWAY_INLINE ~ScriptError() override;
 
-  /// The first twenty.
+  /// The first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -4369,14 +4369,15 @@ struct ScriptPlan;
 
 }  // namespace detail
 
-/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
+/// The part of a gateway that a script document has mounted. A thread-safe handle that may outlive both.
 class LoadedScript {
  public:
   /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
+  /// none.
   Stub stub(const std::string& name) const;
-  /// The gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if there is none.
   Gate gate(const std::string& name) const;
 
  private:
@@ -4387,52 +4388,53 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
-/// what they hold. A value: cheap to copy.
+/// Script documents, read and checked: everything that the C++ API can express as a value, written as JSON.
+/// docs/scripts.md lists their contents. A value: cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the last step for a document that says nothing of how the gateway starts.
+/// For a document without settings for the start of the gateway, Gateway::load does the last step.
 class ScriptDocument {
  public:
-  /// Reads files, and of folders every `*.json` and `*.jsonc`, those in folders within included, in the order of their
-  /// bytes. Several are one document: stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws
-  /// ScriptError with the problems of all of them.
+  /// Reads files, and all `*.json` and `*.jsonc` files in folders and their subfolders, in byte order. Several files
+  /// form one document, with stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws ScriptError with
+  /// the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
+  /// The same, for a replacement of `loaded`: gates with the same name stay the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// Reads and checks a document that is a value. Throws ScriptError.
+  /// Checks a document passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
-  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
-  /// `base` that no gateway can have.
+  /// Returns `base` with the document's settings for the start of the gateway ("gateway", "keys"). Models and keys are
+  /// added; a model in `base` gets the document's owner if it sets one. Throws GatewayError for invalid values in
+  /// `base`.
   Options options(Options base = Options()) const;
-  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
-  /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
-  /// the gateway nor the document has.
+  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
+  /// keys. The stubs are one block: the first matching one answers, and all of them precede stubs mounted earlier.
+  /// Throws GatewayError if the secret or name of a key belongs to a key with a different name or secret, and
+  /// ScriptError for a failure for a key that neither the gateway nor the document has. In both cases nothing is
+  /// mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
-  /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
-  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
-  /// mount() does, and changes nothing then.
+  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
+  /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
+  /// failures, chaos, connection faults and operations only change if their section has changed. A key with a new
+  /// secret no longer accepts the old one. Anything not from `loaded` stays. Throws as mount() does, without changes.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
-  /// Whether it says how the gateway starts ("gateway").
+  /// Whether it has settings for the start of the gateway ("gateway").
   bool has_options() const;
-  /// Whether both say the same of how the gateway starts.
+  /// Whether both have the same settings for the start of the gateway.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
+  /// Returns the parts that can be served but are probably mistakes: a stub hidden by an earlier one, a state that is
+  /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
-  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
+  /// The same, with warnings that depend on the gateway: models it does not serve, keys in `key_is` it does not have,
+  /// operations in the rights of keys that are not mounted, and probable misspellings of operations in the scope of a
+  /// failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files that were read, in order; empty for a value.
+  /// The files read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 
@@ -11319,38 +11321,37 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 // ---- document/script_reader.hpp -------------------------------------------------------------------------------------
 
-// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
-// same rows make the JSON Schema and the tables of the documentation.
+// Reads script documents by tables. Each row describes a key: its type, its description and how to apply its value. The
+// JSON Schema and the tables of the documentation come from the same rows.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ScriptReader;
 
-/// A value of a document, and its JSON pointer.
+/// A value of a document with its JSON pointer.
 struct ScriptNode {
   const Json& value;
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null when there is no such key.
+  /// Returns null if there is no such key.
   const Json* find(const char* key) const;
-  /// The value of a key that is there.
+  /// Returns the value of an existing key.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The last part of the pointer: its name in its object. Such names as tables have.
+  /// Returns the last part of the pointer, the name in its object. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
-/// has been noted.
+/// Thrown while reading a value, and noted by its row or element. Without a message, the problem is already noted.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
-  /// Whether the key is wrong, not its value.
+  /// Whether the key is wrong instead of its value.
   bool key = false;
 };
 
-/// A name in a document of something that another place has: another section, another file, or the gateway.
+/// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
   enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
@@ -11360,16 +11361,16 @@ struct ScriptReference {
 
 struct ScriptTable;
 
-/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+/// A type of values. Rows refer to it by a function, so that a table may contain rows of its own type.
 struct ScriptType {
-  /// What a reader calls it: "duration", "list of stubs".
+  /// Its name for users: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
-  /// Null: just "$rows".
+  /// Its JSON Schema as JSON text. "$rows" stands for the object of the table, "$names" for the list of names. Null:
+  /// only "$rows".
   const char* schema;
-  /// The keys of its objects; null when it has none.
+  /// The keys of its objects; null without keys.
   const ScriptTable* table = nullptr;
-  /// The texts that it may be; null when it has none, or the schema tells them.
+  /// Its possible texts; null if there are none, or the schema lists them.
   std::vector<std::string> (*names)() = nullptr;
 };
 
@@ -11377,20 +11378,20 @@ struct ScriptType {
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// What it means, in a line.
+  /// Its description, in one line.
   const char* text;
-  /// Applies the value to what the table is of; null: the object's own reader does.
+  /// Applies the value to the table's target; null: the reader of the object does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
-  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
   const char* limits = "";
-  /// What stands in front of the text.
+  /// A prefix of the description.
   const char* lead = "";
-  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  /// The group of keys that rules treat alike: "$trigger". Empty: none.
   const char* group = "";
 };
 
-/// The row as one of a group.
+/// Returns the row as a member of a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
@@ -11401,46 +11402,46 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
-  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
+  /// JSON Schema keywords for combinations of keys, as members: `"oneOf":[…]`. The reader of the object makes the same
+  /// checks. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
   /// member for each KEY.
   const char* rules = "";
-  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// The row of a key, whichever of the two tables has it; null when none does.
+  /// Returns the row of a key from either table, or null.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group, whichever of the two tables has it.
+  /// Returns the keys of a group from both tables.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
-/// A text that documents are in, and where each value of it stands.
+/// The text of a document, with the positions of its values.
 struct ScriptSource {
-  std::string file;  // empty: a value that came as Json
+  std::string file;  // empty: a value passed as Json
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Where a value stands, or its key.
+  /// Returns a problem at the position of a value or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Gives a problem its line and column, and what stands around them, without secrets.
+  /// Sets the line and column of a problem, and the source line without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
+  /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// A place in the text, and how far it is.
+  /// An offset with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
   };
-  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+  mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
-/// and "enum". Types with keys or a pattern of their own are left to their readers.
+/// The limits of a number, a text or an object in the JSON Schema of a row: type, "minimum", "maximum", "minLength" and
+/// "enum". Readers check types with keys or a pattern.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
-  /// Throws ScriptMistake for a value that is not within them.
+  /// Throws ScriptMistake for a value outside the limits.
   void require(const ScriptNode& node) const;
 
  private:
@@ -11452,32 +11453,32 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// What is known while a document is read.
+/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes there are.
+  /// Returns the number of mistakes.
   std::size_t noted() const { return noted_; }
-  /// Keeps a name until it is known what there is.
+  /// Keeps a name for a check after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
   std::vector<ScriptReference> take_references() { return std::move(references_); }
   const ScriptSource& source() const { return source_; }
-  /// The gate of that name, one for all documents that are read together.
+  /// Returns the gate with this name, shared by all documents read together.
   Gate gate(const std::string& name);
-  /// The line of a value, for reports.
+  /// Returns the line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
-  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
-  /// keys and limits are looked at.
+  /// Applies each key of an object to `target` by its row if its value is within the limits. Notes mistakes and
+  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, only checks keys
+  /// and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  /// Reads each element of a list and notes mistakes. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  /// Calls a function and notes its ScriptMistake or GatewayError.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -11488,8 +11489,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // of the noted ones, those with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::size_t told_ = 0;                             // the noted ones with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
   std::vector<ScriptReference> references_;
 };
 
@@ -11497,29 +11498,29 @@ namespace script_reading {
 
 inline constexpr std::size_t most_problems = 20;
 
-/// Throws ScriptMistake: "expected WHAT, got a string".
+/// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
+/// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// A message in which keys and values are quoted, as long as it may be, and printable.
+/// Returns a message with quoted keys and values, printable and limited in length.
 std::string bounded(const std::string& message);
-/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+/// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake when both keys are there.
+/// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+/// Returns the one of several keys that is present. Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object that has no other key.
+/// The same for an object without other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
-/// many characters as before, so that columns stay.
+/// Replaces strings that look like keys (`sk-` at the start of a word, and the rest) by asterisks. Keeps the number of
+/// characters, so that columns stay.
 void hide_keys(std::string& text);
-/// A text that lives as long as the program: reports name a file after its document is gone.
+/// Returns a copy of the text that lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// The message without the library's name in front, and with names in place of calls: a key is not called.
+/// Returns the message without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -11531,15 +11532,15 @@ std::string plain_message(const std::exception& exception);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
 
-/// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
-/// of their bytes. Notes paths that lead nowhere.
+/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
+/// order. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// The text of a file. Notes one that cannot be read; false then.
+/// Reads the text of a file. Returns false and notes the problem if it cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Parses the text of a source and finds its places. Notes what is no JSON, and keys that an object has twice; false
-/// when there is no value.
+/// Parses the text of a source and finds the positions of its values. Notes invalid JSON and duplicate keys. Returns
+/// false if there is no value.
 bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
-/// Whose format a document without "mock_gateway" seems to have: "an aimock fixture file"; empty when it is none known.
+/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files
@@ -11547,35 +11548,34 @@ std::string foreign_format(const Json& document);
 
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
-// What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
-// models, keys and operations that the gateway must have.
+// Checks of references in script documents: stubs hidden by others, states that must be reachable, models, keys and
+// operations that the gateway must have.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct GatewayState;
 struct ScriptPlan;
 
-/// A name that no document of those that are read together declares: only a gateway can tell whether there is such a
-/// thing.
+/// A name that none of the documents read together declares: only a gateway knows whether it exists.
 struct OpenReference {
   ScriptReference::Kind kind;
   std::string name;
-  /// The first place that names it, without a message.
+  /// The first place with the name, without a message.
   ScriptProblem place;
-  /// How many others name it.
+  /// The number of other places with it.
   std::size_t others = 0;
 };
 
 namespace script_references {
 
-/// Looks at documents of which all are read and none has a mistake: warns of stubs that never answer, hidden by others
-/// or in a state that nothing leads to, and keeps the names that no document declares. The sources of the plan's parts
-/// must still be there; it forgets them. `is_all`: whether they are all that leads to states; what calls mount one by
-/// one is not, so that it is not warned of states then, but of a state that is spelled as no script has it.
+/// Checks complete documents without mistakes. Warns of stubs that never answer, because others hide them or their
+/// state is never reached, and keeps the names that no document declares. Uses the sources of the plan's parts and then
+/// drops them. `is_all` tells whether these are all sources of states. For stubs mounted one by one by calls it is
+/// false: then there are no warnings about states, except for misspelled ones.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-/// Warnings of models, keys and operations that the gateway does not have.
+/// Returns warnings about models, keys and operations that the gateway does not have.
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Errors: keys for which a document forces failures, and which the gateway would not have with it mounted as `owner`.
+/// Returns errors about forced failures for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11587,16 +11587,16 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedFailure {
   Failure failure;
-  /// Nothing: until cleared.
+  /// Empty: until cleared.
   std::optional<std::size_t> times;
   FailureScope scope;
-  /// The name of a key, whose id is known once it is mounted; empty: the scope above.
+  /// The name of a key, whose id is known when mounted; empty: `scope` applies.
   std::string key;
 };
 
 struct ScriptedConnectionFault {
   ConnectionFault fault;
-  /// Nothing: every connection.
+  /// Empty: every connection.
   std::optional<std::size_t> times;
   SourceLocation where;
 };
@@ -11604,23 +11604,23 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request, the last one all that follow; never empty.
+  /// Each answers one request; the last one repeats. Never empty.
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents that are read together.
+/// One of several documents read together.
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // of the plan's
+  std::size_t first_stub;  // in the plan
   std::vector<ScriptReference> references;
-  std::vector<MachineState> states;  // its section of that name
+  std::vector<MachineState> states;  // from its section "states"
 };
 
-/// All that documents say.
+/// The contents of documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// What "gateway" holds, one for each document that has it.
+  /// The "gateway" sections of the documents.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -11629,17 +11629,17 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// What the last document with a "scenario" says there. Without a name there is none.
+  /// The "scenario" section of the last document with one. Without a name there is none.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
+  /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
+  /// While reading: the documents read so far, and the things that must be unique: {"name", a key's}, {"secret", a
   /// key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces what a client was refused on whatever it asked for.
+  /// Whether one of them is a bundle, which forces the client's refusals for any request.
   bool has_bundle = false;
 };
 
@@ -11652,9 +11652,9 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys that stand beside "failure", wherever it is.
+/// The keys allowed with "failure", wherever it occurs.
 const ScriptTable& failure_setters();
-/// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
+/// Adds a row for each trigger, in the group "$trigger"; `lead` is a prefix of its description.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
@@ -11671,41 +11671,42 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// The matchers of a "when" or "should".
+/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// The calls of a list, as a client sees them.
+/// Reads a list of calls in the form that a client sees.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// The failure of an object that has "failure" and setters of it beside other keys.
+/// Reads the failure of an object with "failure" and its setters among other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// The named failure of this status; for any other status, one with the code `forced_failure`.
+/// Returns the named failure with this status; for other statuses, one with the code `forced_failure`.
 Failure failure_with_status(int status);
-/// The keys that read_failure looks at.
+/// Whether read_failure() reads this key.
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
-/// setter there.
+/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
+/// another meaning there.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object that has one among other keys.
+/// Reads the trigger of an object among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
-/// Throws ScriptMistake for what is none, with its problems noted.
+/// Throws ScriptMistake for an invalid fault, with its problems noted.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" to options.
+/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// A whole document: adds what it says to the plan. The reader's source must stay until script_references::resolve.
+/// Reads a whole document and adds its contents to the plan. The reader's source must live until
+/// script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
-/// The same, with every mistake noted; of another format only which one it seems to be.
+/// The same, with all mistakes noted; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
-/// most that are told.
+/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
+/// limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Looks at what needs the whole of the plan. Throws ScriptError for errors; warnings become the plan's. The sources
-/// must still be there.
+/// Runs the checks that need the whole plan. Throws ScriptError for errors; stores warnings in the plan. The sources
+/// must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
@@ -11714,7 +11715,7 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 
 // ---- document/script_values.hpp -------------------------------------------------------------------------------------
 
-// How values of documents become those of C++.
+// Conversions from values of documents to C++.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11724,7 +11725,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text that is a name: see script_values::name_of.
+/// A text used as a name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -11759,7 +11760,7 @@ ScriptType base64();
 
 }  // namespace script_types
 
-/// Names a type for read_as.
+/// A tag for the type that read_as returns.
 template <class T>
 struct As {};
 
@@ -11798,33 +11799,33 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// The element of a list whose length was checked.
+/// Returns the node. Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
-/// Why a name is refused; empty for one that is not too long.
+/// Returns the error for a name that is too long; empty otherwise.
 std::string too_long_a_name(const std::string& name);
-/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+/// Returns a name. Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
+/// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// A limit that lets something pass.
+/// Reads a limit that is not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// One of these words; its index.
+/// Returns the index of one of these words.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// A time that a pace can have: at most 30 days.
+/// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// The text of a string. Throws ScriptMistake for anything else.
+/// Returns the text of a string. Throws ScriptMistake for other values.
 const std::string& text_of(const ScriptNode& node);
-/// True. `false` is a mistake: leaving the key out says so.
+/// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
-/// for `true`.
+/// Applies a value with a setter that returns a changed copy: `apply<&Reply::every>`. A setter without a parameter is
+/// called for `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -11849,18 +11850,18 @@ struct SetBy<Setter> {
 
 // ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
 
-// What a script has mounted; its code is in `script_document.cpp`.
+// The state of a mounted script; the code is in `script_document.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptPlan;
 
-/// What a document has mounted.
+/// The state of a mounted document.
 struct LoadedDocument {
-  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
-  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  /// Held while a document that shares these gates is read, until its new gates are added: otherwise two documents read
+  /// at once could each make a gate of the same name. Locked before `mutex`.
   std::mutex naming = {};
-  std::mutex mutex = {};  // of what a replacement changes
+  std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
@@ -11869,11 +11870,11 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
-  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  /// Makes the next replacement mount these sections even if unchanged, because their effects were cleared:
+  /// "/failures". With "/stubs", its stubs come before all stubs mounted by then.
   void forget(const std::vector<std::string>& cleared);
 };
 
@@ -35617,14 +35618,13 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
 
-// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file happened to an
-// exchange.
+// The script keys of `scenario`; errors in a folder of scenarios; when a scenario from a file affected an exchange.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_types {
 
-// "scenario": what as_json(scenario) has, and "sent".
+// "scenario": the keys of as_json(scenario), and "sent".
 
 MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
@@ -35689,7 +35689,7 @@ MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const Scrip
 
 namespace scenario_files {
 
-/// A script that is a scenario.
+/// A scenario from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -35708,7 +35708,7 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or notes why there is none.
+/// Adds the scenario of a file, or its problems.
 MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;
@@ -35768,7 +35768,7 @@ MOCK_GATEWAY_INLINE Scenario Catalogue::scenario(std::string_view name) const {
 
 // ---- document/script_document.cpp -----------------------------------------------------------------------------------
 
-// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+// Reading, mounting and replacing scripts; what a replacement keeps; how a problem prints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -35793,8 +35793,8 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
-/// are none. Without a message when there is no such part.
+/// Returns the first part of a program-made value that JSON text cannot represent: invalid UTF-8, binary or discarded
+/// values, non-finite numbers. Without a message if there is none.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -35862,7 +35862,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description, the first of several
+  std::map<std::string, std::string> ids;  // by description; of several keys, the first
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -35884,7 +35884,7 @@ MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, Connect
   }
 }
 
-/// Says where the faults stand now, which are as they were.
+/// Updates the source locations of unchanged faults.
 MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -35892,9 +35892,9 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+/// Returns the stubs of the plan. A stub with the JSON of a mounted one is that stub.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -35912,11 +35912,11 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
   return block;
 }
 
-/// Mounts what differs from what is mounted.
+/// Mounts the differences from the mounted state.
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  // The mounted document may be mounted again, even if a call has deleted one of its keys.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -35928,7 +35928,7 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, since a conflict of keys must leave all as it is.
+  // First, because a conflict of keys must leave everything unchanged.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -35974,7 +35974,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // A long line, as of a file without line ends, is shown around the place.
+  // Long lines, as in a file without line ends, are cut around the position.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -36067,7 +36067,7 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
 namespace detail {
 namespace script_documents {
 
-/// The models of which a document says whose they are.
+/// Returns the models for which a document sets an owner.
 MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -36079,7 +36079,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// The models of both; of one that both have, the document's owner if it names one.
+/// Joins the models. For a model in both lists, the document's owner applies if it sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -36170,7 +36170,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 
 // ---- document/script_faults.cpp -------------------------------------------------------------------------------------
 
-// Keys and names of failures, faults, effects and faults of connections.
+// The script keys and names of failures, faults, effects and connection faults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36338,7 +36338,7 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Faults of connections.
+// Connection faults.
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
@@ -36366,7 +36366,7 @@ struct NamedConnectionFault {
   ConnectionFault fault;
 };
 
-/// Those that need no argument.
+/// Returns those without arguments.
 MOCK_GATEWAY_INLINE std::vector<NamedConnectionFault> named_connection_faults() {
   return {{"reset_on_accept", reset_on_accept()},
           {"close_on_accept", close_on_accept()},
@@ -36506,8 +36506,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
 
 // ---- document/script_files.cpp --------------------------------------------------------------------------------------
 
-// Which files of a folder are scripts; largest file; no JSON, YAML, formats of
-// other tools.
+// Script files in a folder; the maximum file size; errors for invalid JSON, YAML and formats of other tools.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
@@ -36551,7 +36550,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// What there is in place of a file; empty for a file.
+/// Returns what a path is other than a regular file; empty for a file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -36564,7 +36563,7 @@ MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
 
 MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
   std::error_code error;
-  // Opening a pipe or reading a device may take for ever.
+  // Opening a pipe or reading a device may block forever.
   const std::string other = other_kind(fs::status(file, error).type());
   if (!other.empty()) {
     note(problems, file,
@@ -36584,7 +36583,7 @@ MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::v
   return false;
 }
 
-/// Whether the text looks like YAML to somebody who reads its first line.
+/// Whether the first line of the text looks like YAML.
 MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -36612,7 +36611,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
   std::set<std::string> twice;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // What stands in a value that is there twice may be there twice too.
+    // Values inside a duplicate value may be duplicates too.
     bool inside = false;
     for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
          slash = place.pointer.rfind('/', slash - 1))
@@ -36653,7 +36652,7 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
 
 // ---- document/script_gateway.cpp ------------------------------------------------------------------------------------
 
-// Keys of `gateway` and of `keys`.
+// The script keys of `gateway` and of `keys`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36674,7 +36673,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models that options have; options are copied for the whole list, and not for each model of it.
+/// The models of the options, to copy the options once instead of once per model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -36778,7 +36777,7 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
 MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as for models
 }
 
 MOCK_GATEWAY_INLINE ScriptType origins() {
@@ -36801,7 +36800,7 @@ MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// A time after which something is ended, which is not 0.
+/// Sets a timeout, which must not be 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);
@@ -36987,7 +36986,7 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
 
 // ---- document/script_matchers.cpp -----------------------------------------------------------------------------------
 
-// Keys of `when`, `should` and of texts.
+// The script keys of `when`, `should` and of texts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -37008,7 +37007,7 @@ MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// The matchers of one object; several are joined by &&.
+/// Returns the matchers of one object, joined by &&.
 MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -37038,12 +37037,12 @@ MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node,
 
 MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// The text of an object that may leave it open.
+/// Returns the text matcher of an object, where the text is optional.
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
 
-// Objects of two or three keys, which are all that a matcher has.
+// Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
@@ -37097,7 +37096,7 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has its keys, and no others; what is wrong is noted.
+/// Whether the object has exactly its keys; notes the mistakes.
 MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -37172,7 +37171,7 @@ MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode&
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-// Request fields: a function for each kind, and a row for each field.
+// Request fields: a function per kind, and a row per field.
 
 MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
@@ -37195,7 +37194,7 @@ MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& nod
   match_word(reader, node, target);
 }
 
-/// What the schema says of a field that may be a few words only.
+/// Returns the schema's limits for a field with a fixed list of words.
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -37246,7 +37245,7 @@ MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* a
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// The rows of `when`, in the order of the schema and of the documentation.
+/// Returns the rows of `when`, in the order of the schema and the documentation.
 MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -37353,7 +37352,7 @@ MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, c
 
 // ---- document/script_objects.cpp ------------------------------------------------------------------------------------
 
-// Keys of pace, `sse`, usage, logprobs, acceptance.
+// The script keys of pace, `sse`, usage, logprobs, acceptance.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -37519,8 +37518,8 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
-// shows of its line.
+// Reading by tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), the limit of 20
+// problems; the source line of a problem.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -37538,12 +37537,12 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member of that name holds a secret; the name may be misspelt.
+/// Whether a member with this name, possibly misspelled, holds a secret.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
-  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
   const std::string lower = text::lower_ascii(name);
-  // Most words have too few of a name's letters, which is known in less time than the distance.
+  // Counting common letters is faster than the edit distance and excludes most words.
   const auto is_near = [&lower](std::string_view secret) {
     const auto shared = std::count_if(lower.begin(), lower.end(),
                                       [secret](char letter) { return secret.find(letter) != std::string_view::npos; });
@@ -37553,12 +37552,12 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may be all digits.
+  // A key may consist of digits.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// What users of other test doubles, and of the API itself, call what scripts name otherwise.
+/// Names that users of other test doubles and of the API use for keys of scripts.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -37595,13 +37594,13 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// The one of them that is meant, though it is spelled otherwise; null: none is.
+/// Returns the known word that is meant by another name, or null.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // "model" is model_is, "reset" is reset_connection, where nothing else begins so.
+  // A unique prefix is enough: "model" means model_is, "reset" means reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -37612,7 +37611,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
 }
 
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // beyond it nothing is near
+  constexpr std::size_t longest = 64;  // longer words are similar to none
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -37624,7 +37623,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // for the bytes of the words, in a message that has more
+  constexpr std::size_t room = 1500;  // in bytes, for the words in a longer message
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -37671,14 +37670,14 @@ MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* on
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
   return most ? kind + " up to " + most->dump() : kind;
 }
 
-/// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
+/// Whether the number has no fraction: 2 and 2.0, as in JSON Schema.
 MOCK_GATEWAY_INLINE bool is_whole(const Json& value) {
   return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
 }
@@ -37688,17 +37687,17 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function are the key's business here.
+  // The class and the function name are irrelevant for a key.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
-  plain = plain.substr(0, plain.find(". TextMatcher("));  // what C++ has for what no pattern can say
+  plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
   std::string names(plain);
   for (std::size_t call = names.find("()"); call != std::string::npos; call = names.find("()", call))
     names.erase(call, 2);
   return names;
 }
 
-/// What keys and names of members consist of.
+/// The characters of keys and of member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
@@ -37717,7 +37716,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// The first byte from `at` on that is no white space and in no comment; the end when there is none.
+/// Returns the position after white space and comments from `at` on, at most the end.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -37731,8 +37730,8 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// Which bytes are of secrets: of the value behind the name of one. The text may be no JSON, with quotation marks that
-/// are others or missing.
+/// Marks the bytes of values after names of secrets. The text may be invalid JSON, with wrong or missing quotation
+/// marks.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -37757,9 +37756,9 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// A part of a text with an asterisk in place of each character of a secret.
+/// Returns a part of a text with each character of a secret replaced by an asterisk.
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // a secret, or its name, may begin so far before
+  constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);
@@ -37774,7 +37773,7 @@ MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size
   return part;
 }
 
-/// The line that a place is in, without its end, as far as it is near the place.
+/// Returns the bounds of the line around a position, limited to bytes near it.
 MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);
@@ -37878,7 +37877,7 @@ MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) co
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than is shown tells that there are more.
+  // One more than shown, so that the report can say that there are more.
   if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
@@ -37962,12 +37961,12 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
-// Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
+// Warnings about hidden stubs, unreachable states, and unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_references {
 
-using State = std::pair<std::string, std::string>;  // a state machine, and its state
+using State = std::pair<std::string, std::string>;  // a state machine and its state
 
 MOCK_GATEWAY_INLINE State state_of(const MachineState& one) { return {one.machine, one.state}; }
 
@@ -37978,7 +37977,7 @@ MOCK_GATEWAY_INLINE std::string others_too(std::size_t others) {
 
 MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// The part that has the stub, and the stub's pointer in it.
+/// Returns the part with the stub, and the stub's pointer in it.
 MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -37986,10 +37985,10 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// Names of one kind that are known.
+/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // of `all`, once that is whole
+  std::set<std::string_view> set = {};  // set when `all` is complete
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -37997,13 +37996,13 @@ struct KnownNames {
   }
 };
 
-/// What is near to a name, or what there is. Only for the first problems, as many as a report has of mistakes: each
-/// name is compared with all that are known.
+/// Returns similar or known names. Only for the first problems, up to the limit of a report, because each name is
+/// compared with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
 
-// Stubs that earlier ones hide.
+// Hidden stubs.
 
 MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   HidingStubs stubs;
@@ -38021,7 +38020,7 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
 
 // States.
 
-/// Which states can be reached: those in which state machines start, and those that a stub leads to which can answer.
+/// The reachable states: the initial states of state machines, and those set by stubs that can answer.
 class ReachableStates {
  public:
   explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
@@ -38050,7 +38049,7 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// The states of a state machine that can be reached.
+  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -38063,13 +38062,13 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
+  std::vector<std::size_t> unmet_;  // for each stub, the number of its unreachable states
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, named by `{"machine": …, "state": …}` as other tools have it.
+/// Whether one state machine was meant, written `{"machine": …, "state": …}` as in other tools.
 MOCK_GATEWAY_INLINE bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -38078,7 +38077,7 @@ MOCK_GATEWAY_INLINE std::string as_object(const std::string& key, const std::str
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// What is hardly meant by `{"machine": "login", "state": "started"}`, and how that is written.
+/// Returns the error for `{"machine": "login", "state": "started"}`, with the correct form.
 MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -38096,7 +38095,7 @@ MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const Reac
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: a state that only a call can lead to is a warning too.
+/// `is_all`: also warn about states that only a call can set.
 MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
@@ -38106,7 +38105,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
   };
   std::vector<Dead> dead;
   std::map<State, std::size_t> told;
-  std::set<std::string> asked;  // state machines that a stub asks for
+  std::set<std::string> asked;  // state machines in in_state of a stub
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].in_states;
     bool is_told = false;
@@ -38130,7 +38129,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // Where nothing asks for the two that are moved, one was meant.
+  // If no stub waits for either of the two machines, one machine was meant.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;
@@ -38145,7 +38144,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
 
 // Models, keys and operations.
 
-/// The names that the documents declare.
+/// Returns the names declared by the documents.
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -38208,7 +38207,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   plan.taken.clear();
 }
 
-/// What is wrong about the name of an operation; empty: nothing.
+/// Returns the problem with the name of an operation; empty if there is none.
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -38222,7 +38221,7 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // What is forced for it is answered all the same, and may be all that is meant.
+  // A failure forced for it is answered, and may be intended.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
@@ -38286,7 +38285,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
-// Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
+// The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -38312,13 +38311,13 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value by a setter of the reply.
+/// Applies a value with a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, for `true`.
+/// The same for a setter without a parameter, if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -38353,7 +38352,7 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
   reader.read_list(node, &set_tool_call, target);
 }
 
-// Setters with values of a kind of their own.
+// Setters with their own kinds of values.
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -38444,7 +38443,7 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
   reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
-// What a reply is. Its own reader looks at these keys.
+// The keys for the kind of a reply, which its own reader checks.
 
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
@@ -38482,7 +38481,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// What stands beside a failure, a raw reply or chunks: nothing that only a completion has.
+/// The keys allowed with a failure, a raw reply or chunks: none that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -38555,7 +38554,7 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// A completion of which nothing is said yet.
+/// Returns an empty completion.
 MOCK_GATEWAY_INLINE Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -38616,7 +38615,7 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether a key of a reply is content of one choice.
+/// Whether the key is content of one choice.
 MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -38645,7 +38644,7 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
   }
 }
 
-/// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
+/// Answers like the stubs of the mounted scenario, which distinguish stream requests.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
@@ -38656,7 +38655,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
+/// Returns the key for the kind of the reply; for a completion, the first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -38680,7 +38679,7 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply says what it is by one of: " + all);
 }
 
-/// What the kind says; the setters beside it are to come.
+/// Returns the reply of this kind, before other setters apply.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -38698,7 +38697,7 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   return join_choices(parts);
 }
 
-/// What only a completion has does not stand beside what is sent as it is written.
+/// Rejects keys that only apply to completions in replies written by the test.
 MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -38708,7 +38707,7 @@ MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_vie
   }
 }
 
-/// A scenario, the default reply and what the test is asked for are whole: nothing stands beside them.
+/// Rejects other keys with a scenario, the default reply and "ask".
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -38734,7 +38733,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the key that is wanted says more.
+    // A mistake in the missing key is more helpful.
     reader.read_object(node, script_types::reply_table, nullptr, false);
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);
@@ -38763,7 +38762,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
 
 // ---- document/script_schema.cpp -------------------------------------------------------------------------------------
 
-// The JSON Schema: its title, and which types have names in it.
+// The JSON Schema of scripts: its title, and the types with names in it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -38771,7 +38770,7 @@ namespace script_schemas {
 
 MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
-/// Puts `part` wherever `name` stands.
+/// Replaces every occurrence of `name` by `part`.
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -38781,7 +38780,7 @@ MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// The rules of a table, with its keys in place of their groups.
+/// Returns the rules of a table with the groups replaced by their keys.
 MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -38805,7 +38804,7 @@ MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) 
 
 Json object_of(const ScriptTable& table);
 
-/// Types that others name, or that have keys which lead back to them.
+/// Types that others refer to, or whose keys refer back to them.
 MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
   static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
       {"duration", &script_types::duration},
@@ -38853,7 +38852,7 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the rows that are not there.
+/// Adds the missing rows.
 MOCK_GATEWAY_INLINE void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
@@ -38898,7 +38897,8 @@ MOCK_GATEWAY_INLINE Json script_schema() {
 
 // ---- document/script_sections.cpp -----------------------------------------------------------------------------------
 
-// Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
+// The script keys of a document, of stubs, operations, failures, chaos and connections; the contents of scripts (in the
+// header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -39004,7 +39004,7 @@ MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, v
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// The place that a "source" names.
+/// Returns the location in "source".
 MOCK_GATEWAY_INLINE SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -39062,11 +39062,11 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // What else it refuses was looked for above, by the names of the keys.
+    // Other contradictions were checked above, by the names of the keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
-    // A stub that has moved is the same stub.
+    // A stub that moved in its file is the same stub.
     Json json = node.value;
     json.erase("source");
     stub.json = share<const std::string>(json.dump());
@@ -39143,7 +39143,7 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
-    constexpr std::string_view after = "…): ";  // the call that C++ has
+    constexpr std::string_view after = "…): ";  // the C++ call
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
@@ -39273,7 +39273,7 @@ MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// What slows a reply or stands in front of it.
+/// Returns a rule that slows a reply or precedes it.
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -39314,7 +39314,7 @@ MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& nod
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
-  // Keys and limits come first: what a rule is, is read only when they are right.
+  // Check keys and limits first: the kind of the rule is only read if they are right.
   Chaos any_rule((server_error()));
   reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
@@ -39386,7 +39386,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// It says where the rest comes from, and changes nothing of it.
+/// Checks the "bundle" section. It describes the origin of the rest and changes nothing.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -39423,7 +39423,7 @@ MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &docume
 
 }  // namespace script_types
 
-/// When the answer leaves, and what breaks it.
+/// Adds the pace and the faults of the answer.
 MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
@@ -39479,7 +39479,7 @@ MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& n
 
 // ---- document/script_values.cpp -------------------------------------------------------------------------------------
 
-// Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
+// The forms of values in scripts: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -39505,7 +39505,7 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a number and a window.
+/// The schema of a limit: a number and a window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -39631,7 +39631,7 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// A number with a unit; nothing for any other text, and beyond 100 years.
+/// Returns a number with a unit; empty for other texts and beyond 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -39639,13 +39639,13 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  // As many digits as the schema has it.
+  // The number of digits is limited as in the schema.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const std::string_view digits = text.substr(0, end);
   if (digits.empty() || digits.front() == '.' || digits.back() == '.') return std::nullopt;
   if (digits.find('.') != digits.rfind('.')) return std::nullopt;
-  // Neither std::from_chars of a double, which libc++ lacks, nor strtod, which follows the locale.
+  // libc++ lacks std::from_chars for doubles, and strtod depends on the locale.
   double number = 0;
   for (const char digit : digits)
     if (digit != '.') number = number * 10 + (digit - '0');
@@ -39675,7 +39675,7 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const Scr
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// A time that a pace can have.
+/// Returns a time within the limits of a pace.
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -39683,7 +39683,7 @@ MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& n
   return time;
 }
 
-/// The only key of an object that says how a number is drawn.
+/// Returns the only key of an object, which names a distribution.
 MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
@@ -39721,7 +39721,7 @@ MOCK_GATEWAY_INLINE std::int64_t read_as(As<std::int64_t>, ScriptReader&, const 
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
     script_reading::fail(node, "the number is beyond 63 bits");
   if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
-  // 2.0 is whole too, as JSON Schema has it. Beyond 2^53 it may stand for a number that it is not.
+  // 2.0 is whole, as in JSON Schema. Beyond 2^53 a double may be inexact.
   const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
   if (number != std::floor(number) || std::abs(number) > 9007199254740992.0)
     script_reading::fail_expected(node, "a whole number");
@@ -40397,250 +40397,250 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4270    document/scenario_files.hpp
 //   4302    core/error.hpp
 //   4317    document/script_document.hpp
-//   4457    evidence/evidence_json.hpp
-//   4481    core/printed.hpp
-//   4512    core/reporter.hpp
-//   4596  Implementation
-//   4657    core/text.hpp
-//   4768    core/random.hpp
-//   4802    core/json_reader.hpp
-//   4859    core/pattern.hpp
-//   4956    core/json_pointer.hpp
-//   4973    core/calendar.hpp
-//   5008    core/access.hpp
-//   5080    core/timeline.hpp
-//   5276    core/process.hpp
-//   5301    core/relief.hpp
-//   5333    core/warning.hpp
-//   5343    core/rows.hpp
-//   5369    core/change_count.hpp
-//   5416    core/seldom.hpp
-//   5443    model/profile_traits.hpp
-//   5551    model/checks.hpp
-//   5568    model/reply_data.hpp
-//   5636    model/request_error.hpp
-//   5649    model/fault_rows.hpp
-//   5778    model/dialect_rows.hpp
-//   5818    model/finding_kinds.hpp
-//   5895    model/reply_checks.hpp
-//   5930    model/reply_template.hpp
-//   5953    request/embedding_request.hpp
-//   5977    request/chat_parser.hpp
-//   5995    request/chat_fields.hpp
-//   6044    request/chat_reader.hpp
-//   6142    keys/secrets.hpp
-//   6189    keys/key_store.hpp
-//   6415    answer/bodies.hpp
-//   6444    answer/events.hpp
-//   6492    answer/tokens.hpp
-//   6567    answer/completion.hpp
-//   6676    answer/completion_json.hpp
-//   6711    answer/completion_events.hpp
-//   6779    answer/words.hpp
-//   6794    answer/default_reply.hpp
-//   6810    answer/schema_instance.hpp
-//   6832    answer/embeddings.hpp
-//   6850    answer/occurrences.hpp
-//   6873    answer/schema_checker.hpp
-//   6968    script/matcher_node.hpp
-//   7058    script/script.hpp
-//   7338    script/chaos_plan.hpp
-//   7384    script/chaos_rules.hpp
-//   7466    script/connection_faults.hpp
-//   7522    script/forced_failures.hpp
-//   7567    script/field_matchers.hpp
-//   7661    script/hiding.hpp
-//   7702    script/excerpts.hpp
-//   7728    script/json_comparison.hpp
-//   7755    script/matcher_leaf.hpp
-//   7786    delivery/answer_log.hpp
-//   7904    delivery/gzip.hpp
-//   7930    delivery/framing.hpp
-//   7982    delivery/outlet.hpp
-//   8034    delivery/pace_schedule.hpp
-//   8076    delivery/progress.hpp
-//   8129    delivery/waits.hpp
-//   8210    delivery/write_queue.hpp
-//   8312    delivery/delivery.hpp
-//   8598    http/exchange_observer.hpp
-//   8635    http/sockets.hpp
-//   8767    http/wakes.hpp
-//   8818    http/connection.hpp
-//   9117    http/request_reader.hpp
-//   9251    http/server.hpp
-//   9317    http/response.hpp
-//   9333    http/turned_away.hpp
-//   9387    http/workers.hpp
-//   9446    http/acceptor.hpp
-//   9494    http/compatibility.hpp
-//   9504    http/poller.hpp
-//   9544    http/reactor.hpp
-//   9658    evidence/kept_problems.hpp
-//   9728    evidence/record.hpp
-//   9996    evidence/gateway_parts.hpp
-//  10015    evidence/review_parts.hpp
-//  10079    evidence/diagnosis.hpp
-//  10151    evidence/redaction.hpp
-//  10172    evidence/gateway_problems.hpp
-//  10275    serve/asked_requests.hpp
-//  10357    serve/operations.hpp
-//  10427    serve/served_models.hpp
-//  10470    serve/gateway_state.hpp
-//  10530    serve/served_request.hpp
-//  10711    serve/runner.hpp
-//  10777    serve/connection_loop.hpp
-//  10822    serve/request_checks.hpp
-//  10845    serve/tester_code.hpp
-//  10910    serve/explanation.hpp
-//  10933    gateway/catalogue_entries.hpp
-//  11235    gateway/option_values.hpp
-//  11296    gateway/sweep_run.hpp
-//  11320    document/script_reader.hpp
-//  11529    document/script_files.hpp
-//  11548    document/script_references.hpp
+//   4459    evidence/evidence_json.hpp
+//   4483    core/printed.hpp
+//   4514    core/reporter.hpp
+//   4598  Implementation
+//   4659    core/text.hpp
+//   4770    core/random.hpp
+//   4804    core/json_reader.hpp
+//   4861    core/pattern.hpp
+//   4958    core/json_pointer.hpp
+//   4975    core/calendar.hpp
+//   5010    core/access.hpp
+//   5082    core/timeline.hpp
+//   5278    core/process.hpp
+//   5303    core/relief.hpp
+//   5335    core/warning.hpp
+//   5345    core/rows.hpp
+//   5371    core/change_count.hpp
+//   5418    core/seldom.hpp
+//   5445    model/profile_traits.hpp
+//   5553    model/checks.hpp
+//   5570    model/reply_data.hpp
+//   5638    model/request_error.hpp
+//   5651    model/fault_rows.hpp
+//   5780    model/dialect_rows.hpp
+//   5820    model/finding_kinds.hpp
+//   5897    model/reply_checks.hpp
+//   5932    model/reply_template.hpp
+//   5955    request/embedding_request.hpp
+//   5979    request/chat_parser.hpp
+//   5997    request/chat_fields.hpp
+//   6046    request/chat_reader.hpp
+//   6144    keys/secrets.hpp
+//   6191    keys/key_store.hpp
+//   6417    answer/bodies.hpp
+//   6446    answer/events.hpp
+//   6494    answer/tokens.hpp
+//   6569    answer/completion.hpp
+//   6678    answer/completion_json.hpp
+//   6713    answer/completion_events.hpp
+//   6781    answer/words.hpp
+//   6796    answer/default_reply.hpp
+//   6812    answer/schema_instance.hpp
+//   6834    answer/embeddings.hpp
+//   6852    answer/occurrences.hpp
+//   6875    answer/schema_checker.hpp
+//   6970    script/matcher_node.hpp
+//   7060    script/script.hpp
+//   7340    script/chaos_plan.hpp
+//   7386    script/chaos_rules.hpp
+//   7468    script/connection_faults.hpp
+//   7524    script/forced_failures.hpp
+//   7569    script/field_matchers.hpp
+//   7663    script/hiding.hpp
+//   7704    script/excerpts.hpp
+//   7730    script/json_comparison.hpp
+//   7757    script/matcher_leaf.hpp
+//   7788    delivery/answer_log.hpp
+//   7906    delivery/gzip.hpp
+//   7932    delivery/framing.hpp
+//   7984    delivery/outlet.hpp
+//   8036    delivery/pace_schedule.hpp
+//   8078    delivery/progress.hpp
+//   8131    delivery/waits.hpp
+//   8212    delivery/write_queue.hpp
+//   8314    delivery/delivery.hpp
+//   8600    http/exchange_observer.hpp
+//   8637    http/sockets.hpp
+//   8769    http/wakes.hpp
+//   8820    http/connection.hpp
+//   9119    http/request_reader.hpp
+//   9253    http/server.hpp
+//   9319    http/response.hpp
+//   9335    http/turned_away.hpp
+//   9389    http/workers.hpp
+//   9448    http/acceptor.hpp
+//   9496    http/compatibility.hpp
+//   9506    http/poller.hpp
+//   9546    http/reactor.hpp
+//   9660    evidence/kept_problems.hpp
+//   9730    evidence/record.hpp
+//   9998    evidence/gateway_parts.hpp
+//  10017    evidence/review_parts.hpp
+//  10081    evidence/diagnosis.hpp
+//  10153    evidence/redaction.hpp
+//  10174    evidence/gateway_problems.hpp
+//  10277    serve/asked_requests.hpp
+//  10359    serve/operations.hpp
+//  10429    serve/served_models.hpp
+//  10472    serve/gateway_state.hpp
+//  10532    serve/served_request.hpp
+//  10713    serve/runner.hpp
+//  10779    serve/connection_loop.hpp
+//  10824    serve/request_checks.hpp
+//  10847    serve/tester_code.hpp
+//  10912    serve/explanation.hpp
+//  10935    gateway/catalogue_entries.hpp
+//  11237    gateway/option_values.hpp
+//  11298    gateway/sweep_run.hpp
+//  11322    document/script_reader.hpp
+//  11530    document/script_files.hpp
+//  11549    document/script_references.hpp
 //  11584    document/script_sections.hpp
-//  11715    document/script_values.hpp
-//  11850    document/loaded_document.hpp
-//  11882    core/calendar.cpp
-//  11994    core/clock.cpp
-//  12407    core/gate.cpp
-//  12618    core/implementation.cpp
-//  12630    core/json_pointer.cpp
-//  12687    core/json_reader.cpp
-//  13032    core/pattern.cpp
-//  13450    core/process.cpp
-//  13474    core/random.cpp
-//  13534    core/relief.cpp
-//  13561    core/reporter.cpp
-//  13644    core/source_location.cpp
-//  13660    core/text.cpp
-//  14016    core/wait.cpp
-//  14028    core/warning.cpp
-//  14042    model/acceptance.cpp
-//  14101    model/checks.cpp
-//  14139    model/connection_fault.cpp
-//  14241    model/failure.cpp
-//  14410    model/fault.cpp
-//  14645    model/finding.cpp
-//  14679    model/hold.cpp
-//  14701    model/http_reply.cpp
-//  14767    model/pace.cpp
-//  14965    model/profile.cpp
-//  15144    model/range.cpp
-//  15174    model/received_request.cpp
-//  15242    model/reply.cpp
-//  15652    model/reply_checks.cpp
-//  15844    model/reply_template.cpp
-//  16016    model/sent_answer.cpp
-//  16044    model/sse_dialect.cpp
-//  16190    request/chat_fields.cpp
-//  16332    request/chat_messages.cpp
-//  16541    request/chat_reader.cpp
-//  16955    request/chat_request.cpp
-//  17040    request/embedding_request.cpp
-//  17128    keys/api_key.cpp
-//  17178    keys/key_store.cpp
-//  17724    keys/keys.cpp
-//  17788    keys/secrets.cpp
-//  17995    answer/bodies.cpp
-//  18102    answer/completion.cpp
-//  18338    answer/completion_events.cpp
-//  18549    answer/completion_json.cpp
-//  18767    answer/default_reply.cpp
-//  18970    answer/embeddings.cpp
-//  19089    answer/events.cpp
-//  19108    answer/occurrences.cpp
-//  19130    answer/schema_checker.cpp
-//  19602    answer/schema_instance.cpp
-//  19982    answer/tokens.cpp
-//  20212    answer/words.cpp
-//  20273    script/chaos.cpp
-//  20414    script/chaos_rules.cpp
-//  20526    script/connection_faults.cpp
-//  20635    script/excerpts.cpp
-//  20698    script/field_matchers.cpp
-//  21111    script/forced_failures.cpp
-//  21215    script/hiding.cpp
-//  21332    script/json_comparison.cpp
-//  21418    script/matcher.cpp
-//  21673    script/matchers.cpp
-//  22029    script/scope.cpp
-//  22087    script/script.cpp
-//  22517    script/text_matchers.cpp
-//  22639    delivery/answer_log.cpp
-//  22809    delivery/delivery.cpp
-//  23275    delivery/faults_and_waits.cpp
-//  23552    delivery/framing.cpp
-//  23669    delivery/gzip.cpp
-//  23736    delivery/pace_schedule.cpp
-//  23805    delivery/progress.cpp
-//  23857    delivery/write_queue.cpp
-//  24006    http/acceptor.cpp
-//  24115    http/compatibility.cpp
-//  24225    http/connection.cpp
-//  24811    http/poller.cpp
-//  25026    http/reactor.cpp
-//  25294    http/request_reader.cpp
-//  25754    http/response.cpp
-//  25835    http/server.cpp
-//  26253    http/sockets.cpp
-//  26773    http/turned_away.cpp
-//  26863    http/wakes.cpp
-//  26917    http/workers.cpp
-//  27030    evidence/diagnosis.cpp
-//  27250    evidence/evidence_json.cpp
-//  27634    evidence/exchange.cpp
-//  27936    evidence/gateway_problems.cpp
-//  28387    evidence/journal.cpp
-//  28545    evidence/kept_problems.cpp
-//  28656    evidence/notes.cpp
-//  28757    evidence/record.cpp
-//  29216    evidence/redaction.cpp
-//  29358    evidence/redirects.cpp
-//  29469    evidence/retries.cpp
-//  29861    evidence/review.cpp
-//  30240    evidence/told_in_body.cpp
-//  30340    evidence/verification.cpp
-//  30457    serve/asked_requests.cpp
-//  30535    serve/chat_judge.cpp
-//  30856    serve/connection_loop.cpp
-//  31016    serve/cross_origin.cpp
-//  31059    serve/delivery_report.cpp
-//  31150    serve/explanation.cpp
-//  31216    serve/gateway_state.cpp
-//  31252    serve/judge.cpp
-//  31480    serve/limits.cpp
-//  31579    serve/operations.cpp
-//  31802    serve/profile_headers.cpp
-//  31843    serve/reply_answer.cpp
-//  31987    serve/request_checks.cpp
-//  32062    serve/runner.cpp
-//  32325    serve/served_models.cpp
-//  32403    serve/served_request.cpp
-//  32474    gateway/catalogue.cpp
-//  32894    gateway/catalogue_chunks.cpp
-//  33193    gateway/catalogue_delivery.cpp
-//  33348    gateway/catalogue_entries.cpp
-//  33577    gateway/catalogue_failures.cpp
-//  33865    gateway/catalogue_framing.cpp
-//  34052    gateway/catalogue_tool_calls.cpp
-//  34256    gateway/chat_script.cpp
-//  34405    gateway/gateway.cpp
-//  34695    gateway/mishaps.cpp
-//  35042    gateway/options.cpp
-//  35195    gateway/sweep.cpp
-//  35618    document/scenario_files.cpp
+//  11716    document/script_values.hpp
+//  11851    document/loaded_document.hpp
+//  11883    core/calendar.cpp
+//  11995    core/clock.cpp
+//  12408    core/gate.cpp
+//  12619    core/implementation.cpp
+//  12631    core/json_pointer.cpp
+//  12688    core/json_reader.cpp
+//  13033    core/pattern.cpp
+//  13451    core/process.cpp
+//  13475    core/random.cpp
+//  13535    core/relief.cpp
+//  13562    core/reporter.cpp
+//  13645    core/source_location.cpp
+//  13661    core/text.cpp
+//  14017    core/wait.cpp
+//  14029    core/warning.cpp
+//  14043    model/acceptance.cpp
+//  14102    model/checks.cpp
+//  14140    model/connection_fault.cpp
+//  14242    model/failure.cpp
+//  14411    model/fault.cpp
+//  14646    model/finding.cpp
+//  14680    model/hold.cpp
+//  14702    model/http_reply.cpp
+//  14768    model/pace.cpp
+//  14966    model/profile.cpp
+//  15145    model/range.cpp
+//  15175    model/received_request.cpp
+//  15243    model/reply.cpp
+//  15653    model/reply_checks.cpp
+//  15845    model/reply_template.cpp
+//  16017    model/sent_answer.cpp
+//  16045    model/sse_dialect.cpp
+//  16191    request/chat_fields.cpp
+//  16333    request/chat_messages.cpp
+//  16542    request/chat_reader.cpp
+//  16956    request/chat_request.cpp
+//  17041    request/embedding_request.cpp
+//  17129    keys/api_key.cpp
+//  17179    keys/key_store.cpp
+//  17725    keys/keys.cpp
+//  17789    keys/secrets.cpp
+//  17996    answer/bodies.cpp
+//  18103    answer/completion.cpp
+//  18339    answer/completion_events.cpp
+//  18550    answer/completion_json.cpp
+//  18768    answer/default_reply.cpp
+//  18971    answer/embeddings.cpp
+//  19090    answer/events.cpp
+//  19109    answer/occurrences.cpp
+//  19131    answer/schema_checker.cpp
+//  19603    answer/schema_instance.cpp
+//  19983    answer/tokens.cpp
+//  20213    answer/words.cpp
+//  20274    script/chaos.cpp
+//  20415    script/chaos_rules.cpp
+//  20527    script/connection_faults.cpp
+//  20636    script/excerpts.cpp
+//  20699    script/field_matchers.cpp
+//  21112    script/forced_failures.cpp
+//  21216    script/hiding.cpp
+//  21333    script/json_comparison.cpp
+//  21419    script/matcher.cpp
+//  21674    script/matchers.cpp
+//  22030    script/scope.cpp
+//  22088    script/script.cpp
+//  22518    script/text_matchers.cpp
+//  22640    delivery/answer_log.cpp
+//  22810    delivery/delivery.cpp
+//  23276    delivery/faults_and_waits.cpp
+//  23553    delivery/framing.cpp
+//  23670    delivery/gzip.cpp
+//  23737    delivery/pace_schedule.cpp
+//  23806    delivery/progress.cpp
+//  23858    delivery/write_queue.cpp
+//  24007    http/acceptor.cpp
+//  24116    http/compatibility.cpp
+//  24226    http/connection.cpp
+//  24812    http/poller.cpp
+//  25027    http/reactor.cpp
+//  25295    http/request_reader.cpp
+//  25755    http/response.cpp
+//  25836    http/server.cpp
+//  26254    http/sockets.cpp
+//  26774    http/turned_away.cpp
+//  26864    http/wakes.cpp
+//  26918    http/workers.cpp
+//  27031    evidence/diagnosis.cpp
+//  27251    evidence/evidence_json.cpp
+//  27635    evidence/exchange.cpp
+//  27937    evidence/gateway_problems.cpp
+//  28388    evidence/journal.cpp
+//  28546    evidence/kept_problems.cpp
+//  28657    evidence/notes.cpp
+//  28758    evidence/record.cpp
+//  29217    evidence/redaction.cpp
+//  29359    evidence/redirects.cpp
+//  29470    evidence/retries.cpp
+//  29862    evidence/review.cpp
+//  30241    evidence/told_in_body.cpp
+//  30341    evidence/verification.cpp
+//  30458    serve/asked_requests.cpp
+//  30536    serve/chat_judge.cpp
+//  30857    serve/connection_loop.cpp
+//  31017    serve/cross_origin.cpp
+//  31060    serve/delivery_report.cpp
+//  31151    serve/explanation.cpp
+//  31217    serve/gateway_state.cpp
+//  31253    serve/judge.cpp
+//  31481    serve/limits.cpp
+//  31580    serve/operations.cpp
+//  31803    serve/profile_headers.cpp
+//  31844    serve/reply_answer.cpp
+//  31988    serve/request_checks.cpp
+//  32063    serve/runner.cpp
+//  32326    serve/served_models.cpp
+//  32404    serve/served_request.cpp
+//  32475    gateway/catalogue.cpp
+//  32895    gateway/catalogue_chunks.cpp
+//  33194    gateway/catalogue_delivery.cpp
+//  33349    gateway/catalogue_entries.cpp
+//  33578    gateway/catalogue_failures.cpp
+//  33866    gateway/catalogue_framing.cpp
+//  34053    gateway/catalogue_tool_calls.cpp
+//  34257    gateway/chat_script.cpp
+//  34406    gateway/gateway.cpp
+//  34696    gateway/mishaps.cpp
+//  35043    gateway/options.cpp
+//  35196    gateway/sweep.cpp
+//  35619    document/scenario_files.cpp
 //  35769    document/script_document.cpp
 //  36171    document/script_faults.cpp
 //  36507    document/script_files.cpp
-//  36654    document/script_gateway.cpp
-//  36988    document/script_matchers.cpp
-//  37354    document/script_objects.cpp
-//  37520    document/script_reader.cpp
-//  37963    document/script_references.cpp
-//  38287    document/script_replies.cpp
-//  38764    document/script_schema.cpp
-//  38899    document/script_sections.cpp
+//  36653    document/script_gateway.cpp
+//  36987    document/script_matchers.cpp
+//  37353    document/script_objects.cpp
+//  37519    document/script_reader.cpp
+//  37962    document/script_references.cpp
+//  38286    document/script_replies.cpp
+//  38763    document/script_schema.cpp
+//  38898    document/script_sections.cpp
 //  39480    document/script_values.cpp
 //  39895  Adapters
 //  39912    adapters/catch2.hpp
