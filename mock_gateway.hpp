@@ -395,9 +395,10 @@ class Gateway {
   /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
   /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
   /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
-  /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for `GET
-  /// /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations that
-  /// only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not `DELETE /v1/models/{id}`.
+  /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
+  /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
+  /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
+  /// `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
   /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
@@ -426,7 +427,7 @@ class Gateway {
 
   /// Returns the state of a state machine: "started" until then_state() of a stub or set_state() changes it.
   std::string state(const std::string& machine) const;
-  /// Sets the state of a state machine, whatever its current state.
+  /// Sets the state of a state machine.
   void set_state(const std::string& machine, std::string state);
 
   /// Removes stubs, states of state machines, forced failures, chaos, connection faults (and opens the port), the
@@ -697,7 +698,7 @@ class ChatCall {
   const ChatRequest& chat() const { return chat_; }
   /// The method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
-  /// Returns the text of the last message of role user; empty if there is none. Computed once for all stubs.
+  /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
 
  private:
@@ -1223,7 +1224,7 @@ class Headers {
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// Returns the first value of this name; empty if there is none.
+  /// Returns the first value of this name, if any.
   std::optional<std::string> find(std::string_view name) const;
   /// Returns all values of this name, in order.
   std::vector<std::string> all(std::string_view name) const;
@@ -1258,7 +1259,7 @@ struct ReceivedRequest {
 
   /// The part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", not decoded; empty if there is none.
+  /// The part of the target after "?", not decoded, if any.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -1272,7 +1273,7 @@ inline std::string_view path_of(const ReceivedRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// Returns wire::Headers::find() without a copy; null if there is none.
+/// Returns wire::Headers::find() without a copy, or null.
 const std::string* value_of(const wire::Headers& headers, std::string_view name);
 
 }  // namespace detail
@@ -2392,7 +2393,7 @@ class Exchange {
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`; after that it is `pending`.
+  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
@@ -2421,7 +2422,7 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
+  /// The bytes sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
   /// Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
@@ -2475,7 +2476,7 @@ class Journal {
   std::size_t evicted() const;
   /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
-  /// Returns the newest exchange. Throws GatewayError if there is none.
+  /// Returns the newest exchange. Throws GatewayError if none exists.
   Exchange last() const;
   /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;
@@ -2668,7 +2669,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 if there is none.
+  /// The stub concerned; id 0 without one.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -2726,7 +2727,7 @@ class [[nodiscard]] Verification {
   std::size_t evicted() const { return evicted_; }
   /// The number of exchanges still under way.
   std::size_t open() const { return open_; }
-  /// Returns what it prints: the first 20 problems and the first 20 notes.
+  /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;
 
  private:
@@ -3180,7 +3181,7 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// Returns the profile with this to_string. Throws GatewayError with the list of names if there is none.
+/// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
 Profile profile_named(std::string_view name);
 /// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
@@ -3269,7 +3270,8 @@ class Options {
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Sets the shapes of replies and errors, and what is accepted unless acceptance() is set. Default: `documented`.
+  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
+  /// `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
@@ -3813,7 +3815,7 @@ class Chaos {
   /// for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
-  /// pace with just first_token_after slows it. Not an empty pace, and not by_pieces, which fits one reply.
+  /// pace with just first_token_after slows it. The pace sets something, but not by_pieces, which fits one reply.
   explicit Chaos(const Pace& pace);
   /// Sends unsolicited_continue() or early_hints() before the reply. Not for other faults, which happen before there is
   /// a request: see Gateway::next_connection.
@@ -4157,7 +4159,7 @@ std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
 /// Returns all scenarios by group, and by name within a group.
 const std::vector<Scenario>& catalogue();
-/// Returns the scenario with this name. Throws GatewayError with the nearest names if there is none.
+/// Returns the scenario with this name. Throws GatewayError with the nearest names if the name is unknown.
 Scenario scenario(std::string_view name);
 /// Returns the description of a scenario for programs in other languages: name, group, description, reference,
 /// good_client, expected, text, tool_calls, finish_reason, usage (null if absent), needs_stream, needs_timeout, calls.
@@ -4288,7 +4290,7 @@ class Catalogue {
   /// The scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
-  /// Returns the scenario with this name. Throws GatewayError with the known names if there is none.
+  /// Returns the scenario with this name. Throws GatewayError with the known names if the name is unknown.
   Scenario scenario(std::string_view name) const;
 
  private:
@@ -4377,7 +4379,8 @@ class LoadedScript {
   /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
   /// none.
   Stub stub(const std::string& name) const;
-  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if there is none.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
+  /// unknown.
   Gate gate(const std::string& name) const;
 
  private:
@@ -4466,7 +4469,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// Returns the request and its outcome so far; `ended` is null while the exchange is under way. Does not contain the
 /// answer: see Exchange::answer.
 Json as_json(const Exchange& exchange);
-/// Returns what was sent: status, header fields, body, and the parts of a stream with their times. Bodies are limited
+/// Returns the sent answer: status, header fields, body, and the parts of a stream with their times. Bodies are limited
 /// to 1 MiB; `left_out` counts the bytes that follow.
 Json as_json(const SentAnswer& answer);
 /// Returns the verification with its problems, which then count as seen.
@@ -6366,7 +6369,7 @@ class KeyStore {
   std::vector<Entry*> described(const std::string& description) const;
   /// Returns the existing key with this name; of several, the script's own, otherwise the one with this secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a deleted key that the script owns, by secret, otherwise by name; null if there is none.
+  /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -7020,7 +7023,7 @@ struct MatcherNode {
   /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // The data of a leaf's two functions: what they read and what they expect.
+  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
   /// Only set for matchers of request fields.
@@ -7045,7 +7048,7 @@ struct MatcherNode {
 
 /// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// Returns the key, by id or description, to which the scopes are restricted; empty if there is none.
+/// Returns the key, by id or description, to which the scopes are restricted, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
@@ -7670,7 +7673,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class HidingStubs {
  public:
   /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
-  /// it; empty if there is none.
+  /// it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
@@ -9929,7 +9932,7 @@ class JournalState {
   News news(std::uint64_t number) const;
   /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError if there is none.
+  /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
   /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
@@ -10269,7 +10272,7 @@ std::vector<std::string> notes_of_open(const JournalState& journal, const Reques
 
 /// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// Returns what verify() prints: the first problems and notes; empty without any.
+/// Returns the text of verify(): the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }}}  // namespace mock_gateway::detail
@@ -10917,7 +10920,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or refuse because of never(); null if there is none.
+  /// The stub that would answer, or refuse because of never(), or null.
   std::shared_ptr<StubState> stub;
   /// Up to three closest stubs, if none answers.
   std::vector<NearMiss> near_misses;
@@ -11629,7 +11632,7 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// The "scenario" section of the last document with one. Without a name there is none.
+  /// The "scenario" section of the last document with one. Without a name, no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
   /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.
@@ -15858,7 +15861,7 @@ inline constexpr std::string_view of_header = "request.header.";
                      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// Returns the value at the pointer; null if there is none.
+/// Returns the value at the pointer, or null.
 MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -22108,7 +22111,7 @@ MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Returns null if it is none of the lines.
+/// Returns the line at this location, or null.
 MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
@@ -27224,7 +27227,7 @@ MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> r
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    // It was no chat request, or is none any more with masked keys.
+    // It was no chat request, or masked keys made it invalid.
   }
 }
 
@@ -27993,7 +27996,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
 
 /// A request that the stub did not answer, with its near miss.
 struct Nearest {
-  const RecordedCall* call = nullptr;  // null if there is none
+  const RecordedCall* call = nullptr;  // may be null
   NearMiss near;
 };
 
@@ -28688,7 +28691,7 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// Returns the note about an exchange, to follow "exchange 1"; empty if there is none.
+/// Returns the note about an exchange, to follow "exchange 1", if any.
 MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
@@ -29605,7 +29608,7 @@ MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
+/// Returns the sign that the second is a new call instead of a retry, if any.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
@@ -30943,7 +30946,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Other requests are read completely before they are judged: their content is evidence, whatever the answer.
+        // Other requests are read completely before they are judged: their content is evidence.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
   gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
@@ -32325,7 +32328,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
 
 // ---- serve/served_models.cpp ----------------------------------------------------------------------------------------
 
-// The models that a gateway serves, and those that it lists if it serves any model.
+// The served models, and the listed ones if any model is served.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_models {
@@ -34931,7 +34934,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// The mistake in a call that its caller ended; empty if there is none.
+/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -38207,7 +38210,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   plan.taken.clear();
 }
 
-/// Returns the problem with the name of an operation; empty if there is none.
+/// Returns the problem with the name of an operation, if any.
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -40358,291 +40361,291 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    201    core/forward.hpp
 //    267    core/implementation.hpp
 //    282    gateway/gateway.hpp
-//    466    gateway/chat_script.hpp
-//    616    model/range.hpp
-//    650    script/matcher.hpp
-//    728    script/matchers.hpp
-//    857    model/reply.hpp
-//   1196    model/received_request.hpp
-//   1282    model/failure.hpp
-//   1389    core/wait.hpp
-//   1420    core/clock.hpp
-//   1530    model/fault.hpp
-//   1698    model/hold.hpp
-//   1740    model/pace.hpp
-//   1897    model/sse_dialect.hpp
-//   2015    model/writes.hpp
-//   2046    model/http_reply.hpp
-//   2128    model/connection_fault.hpp
-//   2224    evidence/journal.hpp
-//   2521    model/sent_answer.hpp
-//   2592    script/near_miss.hpp
-//   2638    evidence/verification.hpp
-//   2766    model/finding.hpp
-//   2810    evidence/review.hpp
-//   2934    model/operation.hpp
-//   2965    keys/api_key.hpp
-//   3094    keys/keys.hpp
-//   3158    model/profile.hpp
-//   3190    model/tokenizer.hpp
-//   3202    gateway/options.hpp
-//   3350    model/acceptance.hpp
-//   3530    request/chat_request.hpp
-//   3659    script/scope.hpp
-//   3714    script/failure_scope.hpp
-//   3760    script/chaos.hpp
-//   3860    gateway/sweep.hpp
-//   3998    gateway/catalogue.hpp
-//   4168    gateway/mishaps.hpp
-//   4270    document/scenario_files.hpp
-//   4302    core/error.hpp
-//   4317    document/script_document.hpp
-//   4459    evidence/evidence_json.hpp
-//   4483    core/printed.hpp
-//   4514    core/reporter.hpp
-//   4598  Implementation
-//   4659    core/text.hpp
-//   4770    core/random.hpp
-//   4804    core/json_reader.hpp
-//   4861    core/pattern.hpp
-//   4958    core/json_pointer.hpp
-//   4975    core/calendar.hpp
-//   5010    core/access.hpp
-//   5082    core/timeline.hpp
-//   5278    core/process.hpp
-//   5303    core/relief.hpp
-//   5335    core/warning.hpp
-//   5345    core/rows.hpp
-//   5371    core/change_count.hpp
-//   5418    core/seldom.hpp
-//   5445    model/profile_traits.hpp
-//   5553    model/checks.hpp
-//   5570    model/reply_data.hpp
-//   5638    model/request_error.hpp
-//   5651    model/fault_rows.hpp
-//   5780    model/dialect_rows.hpp
-//   5820    model/finding_kinds.hpp
-//   5897    model/reply_checks.hpp
-//   5932    model/reply_template.hpp
-//   5955    request/embedding_request.hpp
-//   5979    request/chat_parser.hpp
-//   5997    request/chat_fields.hpp
-//   6046    request/chat_reader.hpp
-//   6144    keys/secrets.hpp
-//   6191    keys/key_store.hpp
-//   6417    answer/bodies.hpp
-//   6446    answer/events.hpp
-//   6494    answer/tokens.hpp
-//   6569    answer/completion.hpp
-//   6678    answer/completion_json.hpp
-//   6713    answer/completion_events.hpp
-//   6781    answer/words.hpp
-//   6796    answer/default_reply.hpp
-//   6812    answer/schema_instance.hpp
-//   6834    answer/embeddings.hpp
-//   6852    answer/occurrences.hpp
-//   6875    answer/schema_checker.hpp
-//   6970    script/matcher_node.hpp
-//   7060    script/script.hpp
-//   7340    script/chaos_plan.hpp
-//   7386    script/chaos_rules.hpp
-//   7468    script/connection_faults.hpp
-//   7524    script/forced_failures.hpp
-//   7569    script/field_matchers.hpp
-//   7663    script/hiding.hpp
-//   7704    script/excerpts.hpp
-//   7730    script/json_comparison.hpp
-//   7757    script/matcher_leaf.hpp
-//   7788    delivery/answer_log.hpp
-//   7906    delivery/gzip.hpp
-//   7932    delivery/framing.hpp
-//   7984    delivery/outlet.hpp
-//   8036    delivery/pace_schedule.hpp
-//   8078    delivery/progress.hpp
-//   8131    delivery/waits.hpp
-//   8212    delivery/write_queue.hpp
-//   8314    delivery/delivery.hpp
-//   8600    http/exchange_observer.hpp
-//   8637    http/sockets.hpp
-//   8769    http/wakes.hpp
-//   8820    http/connection.hpp
-//   9119    http/request_reader.hpp
-//   9253    http/server.hpp
-//   9319    http/response.hpp
-//   9335    http/turned_away.hpp
-//   9389    http/workers.hpp
-//   9448    http/acceptor.hpp
-//   9496    http/compatibility.hpp
-//   9506    http/poller.hpp
-//   9546    http/reactor.hpp
-//   9660    evidence/kept_problems.hpp
-//   9730    evidence/record.hpp
-//   9998    evidence/gateway_parts.hpp
-//  10017    evidence/review_parts.hpp
-//  10081    evidence/diagnosis.hpp
-//  10153    evidence/redaction.hpp
-//  10174    evidence/gateway_problems.hpp
-//  10277    serve/asked_requests.hpp
-//  10359    serve/operations.hpp
-//  10429    serve/served_models.hpp
-//  10472    serve/gateway_state.hpp
-//  10532    serve/served_request.hpp
-//  10713    serve/runner.hpp
-//  10779    serve/connection_loop.hpp
-//  10824    serve/request_checks.hpp
-//  10847    serve/tester_code.hpp
-//  10912    serve/explanation.hpp
-//  10935    gateway/catalogue_entries.hpp
-//  11237    gateway/option_values.hpp
-//  11298    gateway/sweep_run.hpp
-//  11322    document/script_reader.hpp
-//  11530    document/script_files.hpp
-//  11549    document/script_references.hpp
-//  11584    document/script_sections.hpp
-//  11716    document/script_values.hpp
-//  11851    document/loaded_document.hpp
-//  11883    core/calendar.cpp
-//  11995    core/clock.cpp
-//  12408    core/gate.cpp
-//  12619    core/implementation.cpp
-//  12631    core/json_pointer.cpp
-//  12688    core/json_reader.cpp
-//  13033    core/pattern.cpp
-//  13451    core/process.cpp
-//  13475    core/random.cpp
-//  13535    core/relief.cpp
-//  13562    core/reporter.cpp
-//  13645    core/source_location.cpp
-//  13661    core/text.cpp
-//  14017    core/wait.cpp
-//  14029    core/warning.cpp
-//  14043    model/acceptance.cpp
-//  14102    model/checks.cpp
-//  14140    model/connection_fault.cpp
-//  14242    model/failure.cpp
-//  14411    model/fault.cpp
-//  14646    model/finding.cpp
-//  14680    model/hold.cpp
-//  14702    model/http_reply.cpp
-//  14768    model/pace.cpp
-//  14966    model/profile.cpp
-//  15145    model/range.cpp
-//  15175    model/received_request.cpp
-//  15243    model/reply.cpp
-//  15653    model/reply_checks.cpp
-//  15845    model/reply_template.cpp
-//  16017    model/sent_answer.cpp
-//  16045    model/sse_dialect.cpp
-//  16191    request/chat_fields.cpp
-//  16333    request/chat_messages.cpp
-//  16542    request/chat_reader.cpp
-//  16956    request/chat_request.cpp
-//  17041    request/embedding_request.cpp
-//  17129    keys/api_key.cpp
-//  17179    keys/key_store.cpp
-//  17725    keys/keys.cpp
-//  17789    keys/secrets.cpp
-//  17996    answer/bodies.cpp
-//  18103    answer/completion.cpp
-//  18339    answer/completion_events.cpp
-//  18550    answer/completion_json.cpp
-//  18768    answer/default_reply.cpp
-//  18971    answer/embeddings.cpp
-//  19090    answer/events.cpp
-//  19109    answer/occurrences.cpp
-//  19131    answer/schema_checker.cpp
-//  19603    answer/schema_instance.cpp
-//  19983    answer/tokens.cpp
-//  20213    answer/words.cpp
-//  20274    script/chaos.cpp
-//  20415    script/chaos_rules.cpp
-//  20527    script/connection_faults.cpp
-//  20636    script/excerpts.cpp
-//  20699    script/field_matchers.cpp
-//  21112    script/forced_failures.cpp
-//  21216    script/hiding.cpp
-//  21333    script/json_comparison.cpp
-//  21419    script/matcher.cpp
-//  21674    script/matchers.cpp
-//  22030    script/scope.cpp
-//  22088    script/script.cpp
-//  22518    script/text_matchers.cpp
-//  22640    delivery/answer_log.cpp
-//  22810    delivery/delivery.cpp
-//  23276    delivery/faults_and_waits.cpp
-//  23553    delivery/framing.cpp
-//  23670    delivery/gzip.cpp
-//  23737    delivery/pace_schedule.cpp
-//  23806    delivery/progress.cpp
-//  23858    delivery/write_queue.cpp
-//  24007    http/acceptor.cpp
-//  24116    http/compatibility.cpp
-//  24226    http/connection.cpp
-//  24812    http/poller.cpp
-//  25027    http/reactor.cpp
-//  25295    http/request_reader.cpp
-//  25755    http/response.cpp
-//  25836    http/server.cpp
-//  26254    http/sockets.cpp
-//  26774    http/turned_away.cpp
-//  26864    http/wakes.cpp
-//  26918    http/workers.cpp
-//  27031    evidence/diagnosis.cpp
-//  27251    evidence/evidence_json.cpp
-//  27635    evidence/exchange.cpp
-//  27937    evidence/gateway_problems.cpp
-//  28388    evidence/journal.cpp
-//  28546    evidence/kept_problems.cpp
-//  28657    evidence/notes.cpp
-//  28758    evidence/record.cpp
-//  29217    evidence/redaction.cpp
-//  29359    evidence/redirects.cpp
-//  29470    evidence/retries.cpp
-//  29862    evidence/review.cpp
-//  30241    evidence/told_in_body.cpp
-//  30341    evidence/verification.cpp
-//  30458    serve/asked_requests.cpp
-//  30536    serve/chat_judge.cpp
-//  30857    serve/connection_loop.cpp
-//  31017    serve/cross_origin.cpp
-//  31060    serve/delivery_report.cpp
-//  31151    serve/explanation.cpp
-//  31217    serve/gateway_state.cpp
-//  31253    serve/judge.cpp
-//  31481    serve/limits.cpp
-//  31580    serve/operations.cpp
-//  31803    serve/profile_headers.cpp
-//  31844    serve/reply_answer.cpp
-//  31988    serve/request_checks.cpp
-//  32063    serve/runner.cpp
-//  32326    serve/served_models.cpp
-//  32404    serve/served_request.cpp
-//  32475    gateway/catalogue.cpp
-//  32895    gateway/catalogue_chunks.cpp
-//  33194    gateway/catalogue_delivery.cpp
-//  33349    gateway/catalogue_entries.cpp
-//  33578    gateway/catalogue_failures.cpp
-//  33866    gateway/catalogue_framing.cpp
-//  34053    gateway/catalogue_tool_calls.cpp
-//  34257    gateway/chat_script.cpp
-//  34406    gateway/gateway.cpp
-//  34696    gateway/mishaps.cpp
-//  35043    gateway/options.cpp
-//  35196    gateway/sweep.cpp
-//  35619    document/scenario_files.cpp
-//  35769    document/script_document.cpp
-//  36171    document/script_faults.cpp
-//  36507    document/script_files.cpp
-//  36653    document/script_gateway.cpp
-//  36987    document/script_matchers.cpp
-//  37353    document/script_objects.cpp
-//  37519    document/script_reader.cpp
-//  37962    document/script_references.cpp
-//  38286    document/script_replies.cpp
-//  38763    document/script_schema.cpp
-//  38898    document/script_sections.cpp
-//  39480    document/script_values.cpp
-//  39895  Adapters
-//  39912    adapters/catch2.hpp
-//  40070    adapters/doctest.hpp
-//  40235    adapters/gtest.hpp
+//    467    gateway/chat_script.hpp
+//    617    model/range.hpp
+//    651    script/matcher.hpp
+//    729    script/matchers.hpp
+//    858    model/reply.hpp
+//   1197    model/received_request.hpp
+//   1283    model/failure.hpp
+//   1390    core/wait.hpp
+//   1421    core/clock.hpp
+//   1531    model/fault.hpp
+//   1699    model/hold.hpp
+//   1741    model/pace.hpp
+//   1898    model/sse_dialect.hpp
+//   2016    model/writes.hpp
+//   2047    model/http_reply.hpp
+//   2129    model/connection_fault.hpp
+//   2225    evidence/journal.hpp
+//   2522    model/sent_answer.hpp
+//   2593    script/near_miss.hpp
+//   2639    evidence/verification.hpp
+//   2767    model/finding.hpp
+//   2811    evidence/review.hpp
+//   2935    model/operation.hpp
+//   2966    keys/api_key.hpp
+//   3095    keys/keys.hpp
+//   3159    model/profile.hpp
+//   3191    model/tokenizer.hpp
+//   3203    gateway/options.hpp
+//   3352    model/acceptance.hpp
+//   3532    request/chat_request.hpp
+//   3661    script/scope.hpp
+//   3716    script/failure_scope.hpp
+//   3762    script/chaos.hpp
+//   3862    gateway/sweep.hpp
+//   4000    gateway/catalogue.hpp
+//   4170    gateway/mishaps.hpp
+//   4272    document/scenario_files.hpp
+//   4304    core/error.hpp
+//   4319    document/script_document.hpp
+//   4462    evidence/evidence_json.hpp
+//   4486    core/printed.hpp
+//   4517    core/reporter.hpp
+//   4601  Implementation
+//   4662    core/text.hpp
+//   4773    core/random.hpp
+//   4807    core/json_reader.hpp
+//   4864    core/pattern.hpp
+//   4961    core/json_pointer.hpp
+//   4978    core/calendar.hpp
+//   5013    core/access.hpp
+//   5085    core/timeline.hpp
+//   5281    core/process.hpp
+//   5306    core/relief.hpp
+//   5338    core/warning.hpp
+//   5348    core/rows.hpp
+//   5374    core/change_count.hpp
+//   5421    core/seldom.hpp
+//   5448    model/profile_traits.hpp
+//   5556    model/checks.hpp
+//   5573    model/reply_data.hpp
+//   5641    model/request_error.hpp
+//   5654    model/fault_rows.hpp
+//   5783    model/dialect_rows.hpp
+//   5823    model/finding_kinds.hpp
+//   5900    model/reply_checks.hpp
+//   5935    model/reply_template.hpp
+//   5958    request/embedding_request.hpp
+//   5982    request/chat_parser.hpp
+//   6000    request/chat_fields.hpp
+//   6049    request/chat_reader.hpp
+//   6147    keys/secrets.hpp
+//   6194    keys/key_store.hpp
+//   6420    answer/bodies.hpp
+//   6449    answer/events.hpp
+//   6497    answer/tokens.hpp
+//   6572    answer/completion.hpp
+//   6681    answer/completion_json.hpp
+//   6716    answer/completion_events.hpp
+//   6784    answer/words.hpp
+//   6799    answer/default_reply.hpp
+//   6815    answer/schema_instance.hpp
+//   6837    answer/embeddings.hpp
+//   6855    answer/occurrences.hpp
+//   6878    answer/schema_checker.hpp
+//   6973    script/matcher_node.hpp
+//   7063    script/script.hpp
+//   7343    script/chaos_plan.hpp
+//   7389    script/chaos_rules.hpp
+//   7471    script/connection_faults.hpp
+//   7527    script/forced_failures.hpp
+//   7572    script/field_matchers.hpp
+//   7666    script/hiding.hpp
+//   7707    script/excerpts.hpp
+//   7733    script/json_comparison.hpp
+//   7760    script/matcher_leaf.hpp
+//   7791    delivery/answer_log.hpp
+//   7909    delivery/gzip.hpp
+//   7935    delivery/framing.hpp
+//   7987    delivery/outlet.hpp
+//   8039    delivery/pace_schedule.hpp
+//   8081    delivery/progress.hpp
+//   8134    delivery/waits.hpp
+//   8215    delivery/write_queue.hpp
+//   8317    delivery/delivery.hpp
+//   8603    http/exchange_observer.hpp
+//   8640    http/sockets.hpp
+//   8772    http/wakes.hpp
+//   8823    http/connection.hpp
+//   9122    http/request_reader.hpp
+//   9256    http/server.hpp
+//   9322    http/response.hpp
+//   9338    http/turned_away.hpp
+//   9392    http/workers.hpp
+//   9451    http/acceptor.hpp
+//   9499    http/compatibility.hpp
+//   9509    http/poller.hpp
+//   9549    http/reactor.hpp
+//   9663    evidence/kept_problems.hpp
+//   9733    evidence/record.hpp
+//  10001    evidence/gateway_parts.hpp
+//  10020    evidence/review_parts.hpp
+//  10084    evidence/diagnosis.hpp
+//  10156    evidence/redaction.hpp
+//  10177    evidence/gateway_problems.hpp
+//  10280    serve/asked_requests.hpp
+//  10362    serve/operations.hpp
+//  10432    serve/served_models.hpp
+//  10475    serve/gateway_state.hpp
+//  10535    serve/served_request.hpp
+//  10716    serve/runner.hpp
+//  10782    serve/connection_loop.hpp
+//  10827    serve/request_checks.hpp
+//  10850    serve/tester_code.hpp
+//  10915    serve/explanation.hpp
+//  10938    gateway/catalogue_entries.hpp
+//  11240    gateway/option_values.hpp
+//  11301    gateway/sweep_run.hpp
+//  11325    document/script_reader.hpp
+//  11533    document/script_files.hpp
+//  11552    document/script_references.hpp
+//  11587    document/script_sections.hpp
+//  11719    document/script_values.hpp
+//  11854    document/loaded_document.hpp
+//  11886    core/calendar.cpp
+//  11998    core/clock.cpp
+//  12411    core/gate.cpp
+//  12622    core/implementation.cpp
+//  12634    core/json_pointer.cpp
+//  12691    core/json_reader.cpp
+//  13036    core/pattern.cpp
+//  13454    core/process.cpp
+//  13478    core/random.cpp
+//  13538    core/relief.cpp
+//  13565    core/reporter.cpp
+//  13648    core/source_location.cpp
+//  13664    core/text.cpp
+//  14020    core/wait.cpp
+//  14032    core/warning.cpp
+//  14046    model/acceptance.cpp
+//  14105    model/checks.cpp
+//  14143    model/connection_fault.cpp
+//  14245    model/failure.cpp
+//  14414    model/fault.cpp
+//  14649    model/finding.cpp
+//  14683    model/hold.cpp
+//  14705    model/http_reply.cpp
+//  14771    model/pace.cpp
+//  14969    model/profile.cpp
+//  15148    model/range.cpp
+//  15178    model/received_request.cpp
+//  15246    model/reply.cpp
+//  15656    model/reply_checks.cpp
+//  15848    model/reply_template.cpp
+//  16020    model/sent_answer.cpp
+//  16048    model/sse_dialect.cpp
+//  16194    request/chat_fields.cpp
+//  16336    request/chat_messages.cpp
+//  16545    request/chat_reader.cpp
+//  16959    request/chat_request.cpp
+//  17044    request/embedding_request.cpp
+//  17132    keys/api_key.cpp
+//  17182    keys/key_store.cpp
+//  17728    keys/keys.cpp
+//  17792    keys/secrets.cpp
+//  17999    answer/bodies.cpp
+//  18106    answer/completion.cpp
+//  18342    answer/completion_events.cpp
+//  18553    answer/completion_json.cpp
+//  18771    answer/default_reply.cpp
+//  18974    answer/embeddings.cpp
+//  19093    answer/events.cpp
+//  19112    answer/occurrences.cpp
+//  19134    answer/schema_checker.cpp
+//  19606    answer/schema_instance.cpp
+//  19986    answer/tokens.cpp
+//  20216    answer/words.cpp
+//  20277    script/chaos.cpp
+//  20418    script/chaos_rules.cpp
+//  20530    script/connection_faults.cpp
+//  20639    script/excerpts.cpp
+//  20702    script/field_matchers.cpp
+//  21115    script/forced_failures.cpp
+//  21219    script/hiding.cpp
+//  21336    script/json_comparison.cpp
+//  21422    script/matcher.cpp
+//  21677    script/matchers.cpp
+//  22033    script/scope.cpp
+//  22091    script/script.cpp
+//  22521    script/text_matchers.cpp
+//  22643    delivery/answer_log.cpp
+//  22813    delivery/delivery.cpp
+//  23279    delivery/faults_and_waits.cpp
+//  23556    delivery/framing.cpp
+//  23673    delivery/gzip.cpp
+//  23740    delivery/pace_schedule.cpp
+//  23809    delivery/progress.cpp
+//  23861    delivery/write_queue.cpp
+//  24010    http/acceptor.cpp
+//  24119    http/compatibility.cpp
+//  24229    http/connection.cpp
+//  24815    http/poller.cpp
+//  25030    http/reactor.cpp
+//  25298    http/request_reader.cpp
+//  25758    http/response.cpp
+//  25839    http/server.cpp
+//  26257    http/sockets.cpp
+//  26777    http/turned_away.cpp
+//  26867    http/wakes.cpp
+//  26921    http/workers.cpp
+//  27034    evidence/diagnosis.cpp
+//  27254    evidence/evidence_json.cpp
+//  27638    evidence/exchange.cpp
+//  27940    evidence/gateway_problems.cpp
+//  28391    evidence/journal.cpp
+//  28549    evidence/kept_problems.cpp
+//  28660    evidence/notes.cpp
+//  28761    evidence/record.cpp
+//  29220    evidence/redaction.cpp
+//  29362    evidence/redirects.cpp
+//  29473    evidence/retries.cpp
+//  29865    evidence/review.cpp
+//  30244    evidence/told_in_body.cpp
+//  30344    evidence/verification.cpp
+//  30461    serve/asked_requests.cpp
+//  30539    serve/chat_judge.cpp
+//  30860    serve/connection_loop.cpp
+//  31020    serve/cross_origin.cpp
+//  31063    serve/delivery_report.cpp
+//  31154    serve/explanation.cpp
+//  31220    serve/gateway_state.cpp
+//  31256    serve/judge.cpp
+//  31484    serve/limits.cpp
+//  31583    serve/operations.cpp
+//  31806    serve/profile_headers.cpp
+//  31847    serve/reply_answer.cpp
+//  31991    serve/request_checks.cpp
+//  32066    serve/runner.cpp
+//  32329    serve/served_models.cpp
+//  32407    serve/served_request.cpp
+//  32478    gateway/catalogue.cpp
+//  32898    gateway/catalogue_chunks.cpp
+//  33197    gateway/catalogue_delivery.cpp
+//  33352    gateway/catalogue_entries.cpp
+//  33581    gateway/catalogue_failures.cpp
+//  33869    gateway/catalogue_framing.cpp
+//  34056    gateway/catalogue_tool_calls.cpp
+//  34260    gateway/chat_script.cpp
+//  34409    gateway/gateway.cpp
+//  34699    gateway/mishaps.cpp
+//  35046    gateway/options.cpp
+//  35199    gateway/sweep.cpp
+//  35622    document/scenario_files.cpp
+//  35772    document/script_document.cpp
+//  36174    document/script_faults.cpp
+//  36510    document/script_files.cpp
+//  36656    document/script_gateway.cpp
+//  36990    document/script_matchers.cpp
+//  37356    document/script_objects.cpp
+//  37522    document/script_reader.cpp
+//  37965    document/script_references.cpp
+//  38289    document/script_replies.cpp
+//  38766    document/script_schema.cpp
+//  38901    document/script_sections.cpp
+//  39483    document/script_values.cpp
+//  39898  Adapters
+//  39915    adapters/catch2.hpp
+//  40073    adapters/doctest.hpp
+//  40238    adapters/gtest.hpp

@@ -25,7 +25,7 @@ class Catalogue {
   /// The scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
-  /// Returns the scenario with this name. Throws GatewayError with the known names if there is none.
+  /// Returns the scenario with this name. Throws GatewayError with the known names if the name is unknown.
   Scenario scenario(std::string_view name) const;
 
  private:

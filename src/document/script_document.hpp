@@ -75,7 +75,8 @@ class LoadedScript {
   /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
   /// none.
   Stub stub(const std::string& name) const;
-  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if there is none.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
+  /// unknown.
   Gate gate(const std::string& name) const;
 
  private:

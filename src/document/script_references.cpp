@@ -260,7 +260,7 @@ void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all
   plan.taken.clear();
 }
 
-/// Returns the problem with the name of an operation; empty if there is none.
+/// Returns the problem with the name of an operation, if any.
 std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));

@@ -70,7 +70,7 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// The "scenario" section of the last document with one. Without a name there is none.
+  /// The "scenario" section of the last document with one. Without a name, no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
   /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.

@@ -149,7 +149,7 @@ bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
+/// Returns the sign that the second is a new call instead of a retry, if any.
 std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";

@@ -176,7 +176,7 @@ std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
 /// Returns all scenarios by group, and by name within a group.
 const std::vector<Scenario>& catalogue();
-/// Returns the scenario with this name. Throws GatewayError with the nearest names if there is none.
+/// Returns the scenario with this name. Throws GatewayError with the nearest names if the name is unknown.
 Scenario scenario(std::string_view name);
 /// Returns the description of a scenario for programs in other languages: name, group, description, reference,
 /// good_client, expected, text, tool_calls, finish_reason, usage (null if absent), needs_stream, needs_timeout, calls.

@@ -125,9 +125,10 @@ class Gateway {
   /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
   /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
   /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
-  /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for `GET
-  /// /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations that
-  /// only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not `DELETE /v1/models/{id}`.
+  /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
+  /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
+  /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
+  /// `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
   /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
@@ -156,7 +157,7 @@ class Gateway {
 
   /// Returns the state of a state machine: "started" until then_state() of a stub or set_state() changes it.
   std::string state(const std::string& machine) const;
-  /// Sets the state of a state machine, whatever its current state.
+  /// Sets the state of a state machine.
   void set_state(const std::string& machine, std::string state);
 
   /// Removes stubs, states of state machines, forced failures, chaos, connection faults (and opens the port), the

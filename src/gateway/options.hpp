@@ -81,7 +81,8 @@ class Options {
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Sets the shapes of replies and errors, and what is accepted unless acceptance() is set. Default: `documented`.
+  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
+  /// `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;

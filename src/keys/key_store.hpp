@@ -196,7 +196,7 @@ class KeyStore {
   std::vector<Entry*> described(const std::string& description) const;
   /// Returns the existing key with this name; of several, the script's own, otherwise the one with this secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// Returns a deleted key that the script owns, by secret, otherwise by name; null if there is none.
+  /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;

@@ -68,7 +68,7 @@ class Chaos {
   /// for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
-  /// pace with just first_token_after slows it. Not an empty pace, and not by_pieces, which fits one reply.
+  /// pace with just first_token_after slows it. The pace sets something, but not by_pieces, which fits one reply.
   explicit Chaos(const Pace& pace);
   /// Sends unsolicited_continue() or early_hints() before the reply. Not for other faults, which happen before there is
   /// a request: see Gateway::next_connection.

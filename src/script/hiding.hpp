@@ -18,7 +18,7 @@ namespace mock_gateway::detail {
 class HidingStubs {
  public:
   /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
-  /// it; empty if there is none.
+  /// it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:

@@ -57,7 +57,7 @@ class ChatCall {
   const ChatRequest& chat() const { return chat_; }
   /// The method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
-  /// Returns the text of the last message of role user; empty if there is none. Computed once for all stubs.
+  /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
 
  private:

@@ -69,7 +69,7 @@ struct MatcherNode {
   /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // The data of a leaf's two functions: what they read and what they expect.
+  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
   /// Only set for matchers of request fields.
@@ -94,7 +94,7 @@ struct MatcherNode {
 
 /// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// Returns the key, by id or description, to which the scopes are restricted; empty if there is none.
+/// Returns the key, by id or description, to which the scopes are restricted, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.

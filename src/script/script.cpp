@@ -32,7 +32,7 @@ void make_unique(std::vector<Line>& lines) {
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Returns null if it is none of the lines.
+/// Returns the line at this location, or null.
 Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;

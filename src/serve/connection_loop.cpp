@@ -100,7 +100,7 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Other requests are read completely before they are judged: their content is evidence, whatever the answer.
+        // Other requests are read completely before they are judged: their content is evidence.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
   gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request

@@ -17,7 +17,7 @@ namespace mock_gateway::detail {
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or refuse because of never(); null if there is none.
+  /// The stub that would answer, or refuse because of never(), or null.
   std::shared_ptr<StubState> stub;
   /// Up to three closest stubs, if none answers.
   std::vector<NearMiss> near_misses;

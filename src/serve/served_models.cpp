@@ -1,4 +1,4 @@
-// The models that a gateway serves, and those that it lists if it serves any model.
+// The served models, and the listed ones if any model is served.
 
 #include "served_models.hpp"
 
