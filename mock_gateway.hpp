@@ -742,8 +742,8 @@ TextMatcher starts_with(std::string start);
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
 /// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded: the time grows
-/// only with the text. Therefore it has no lookaround, no backreferences and no \b. Throws GatewayError for these and
+/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded; here the time
+/// depends only on the text. The price: no lookaround, no backreferences and no \b. Throws GatewayError for these and
 /// for invalid patterns.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
@@ -1652,12 +1652,12 @@ class Effect {
   std::int64_t difference_ = 0;
 };
 
-/// Closes the connection with FIN in the middle of the reply. A stream ends between two HTTP chunks, without the
+/// Closes the connection with FIN before the reply is complete. A stream ends between two HTTP chunks, without the
 /// terminating chunk.
 Effect close_connection();
 /// Closes the connection with RST.
 Effect reset_connection();
-/// Sends FIN in the middle of the reply, then keeps the connection until the client closes its side
+/// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
 /// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
 /// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
@@ -1685,7 +1685,7 @@ Effect skip_event();
 /// Sends the next event twice.
 Effect duplicate_event();
 /// Announces a Content-Length that is wrong by `difference` bytes, but at least 0. The body and the connection do not
-/// change. Only at before_headers() of plain replies without a scripted Content-Length. Not 0.
+/// change. Only at before_headers(), for plain replies without a scripted Content-Length. Not 0.
 Effect wrong_content_length(std::int64_t difference);
 
 /// An effect and the trigger at which it breaks a reply; see Reply::fault.
@@ -3211,7 +3211,7 @@ struct OptionValues;
 
 }  // namespace detail
 
-/// What a chat request gets that no stub answers, although stubs are mounted.
+/// The answer to a chat request that matches none of the mounted stubs.
 enum class Unmatched {
   /// 422 `no_stub_matched`, and verify() reports it.
   fails_verification,
@@ -3280,8 +3280,8 @@ class Options {
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
-  /// once. Failures and raw replies only have their own pace, other operations have none. Does not accept by_pieces(),
-  /// which fits one reply.
+  /// once. Failures and raw replies only have their own pace, other operations have none. Throws GatewayError for
+  /// by_pieces(), which fits only one reply.
   [[nodiscard]] Options pace(Pace pace) const;
   /// Sets the largest accepted `n`, at least 1; larger ones get 400. Default: 128.
   [[nodiscard]] Options max_n(std::int64_t n) const;
@@ -3307,7 +3307,7 @@ class Options {
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. A body struck by slow_body() is not limited. Default: 60
+  /// then the request gets 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60
   /// s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
@@ -3321,7 +3321,7 @@ class Options {
   /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
-  /// Sets what happens to requests that no stub answers. Default: Unmatched::fails_verification.
+  /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
   /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
   /// framework, or on stderr, followed by an abort. Default: true.
@@ -3815,10 +3815,11 @@ class Chaos {
   /// for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
-  /// pace with just first_token_after slows it. The pace sets something, but not by_pieces, which fits one reply.
+  /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
+  /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Sends unsolicited_continue() or early_hints() before the reply. Not for other faults, which happen before there is
-  /// a request: see Gateway::next_connection.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
+  /// before there is a request: see Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
   /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
@@ -3880,13 +3881,13 @@ class SweepOptions {
  public:
   SweepOptions();
 
-  /// Sets the effects instead of sweep_effects(). Not empty, and not for splits().
+  /// Sets the effects instead of sweep_effects(), at least one. Throws GatewayError for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// Also breaks the reply at every byte of the body. Not for splits(), which does so anyway.
+  /// Also breaks the reply at every byte of the body. Throws GatewayError for splits(), which cover every byte anyway.
   [[nodiscard]] SweepOptions every_byte() const;
   /// Limits the number of steps, at least 1. They are spread evenly and are always the same.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, including HTTP chunk framing. Only for splits().
+  /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
   /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
   /// or one of several tests on a gateway.
@@ -10941,7 +10942,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScenarioDescription;
 
-/// The usual answer. It contains characters of two and three bytes.
+/// The usual answer, with characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
 // Building blocks of scenarios. In text that becomes JSON, members have no braces around them.
@@ -40394,258 +40395,258 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3661    script/scope.hpp
 //   3716    script/failure_scope.hpp
 //   3762    script/chaos.hpp
-//   3862    gateway/sweep.hpp
-//   4000    gateway/catalogue.hpp
-//   4170    gateway/mishaps.hpp
-//   4272    document/scenario_files.hpp
-//   4304    core/error.hpp
-//   4319    document/script_document.hpp
-//   4462    evidence/evidence_json.hpp
-//   4486    core/printed.hpp
-//   4517    core/reporter.hpp
-//   4601  Implementation
-//   4662    core/text.hpp
-//   4773    core/random.hpp
-//   4807    core/json_reader.hpp
-//   4864    core/pattern.hpp
-//   4961    core/json_pointer.hpp
-//   4978    core/calendar.hpp
-//   5013    core/access.hpp
-//   5085    core/timeline.hpp
-//   5281    core/process.hpp
-//   5306    core/relief.hpp
-//   5338    core/warning.hpp
-//   5348    core/rows.hpp
-//   5374    core/change_count.hpp
-//   5421    core/seldom.hpp
-//   5448    model/profile_traits.hpp
-//   5556    model/checks.hpp
-//   5573    model/reply_data.hpp
-//   5641    model/request_error.hpp
-//   5654    model/fault_rows.hpp
-//   5783    model/dialect_rows.hpp
-//   5823    model/finding_kinds.hpp
-//   5900    model/reply_checks.hpp
-//   5935    model/reply_template.hpp
-//   5958    request/embedding_request.hpp
-//   5982    request/chat_parser.hpp
-//   6000    request/chat_fields.hpp
-//   6049    request/chat_reader.hpp
-//   6147    keys/secrets.hpp
-//   6194    keys/key_store.hpp
-//   6420    answer/bodies.hpp
-//   6449    answer/events.hpp
-//   6497    answer/tokens.hpp
-//   6572    answer/completion.hpp
-//   6681    answer/completion_json.hpp
-//   6716    answer/completion_events.hpp
-//   6784    answer/words.hpp
-//   6799    answer/default_reply.hpp
-//   6815    answer/schema_instance.hpp
-//   6837    answer/embeddings.hpp
-//   6855    answer/occurrences.hpp
-//   6878    answer/schema_checker.hpp
-//   6973    script/matcher_node.hpp
-//   7063    script/script.hpp
-//   7343    script/chaos_plan.hpp
-//   7389    script/chaos_rules.hpp
-//   7471    script/connection_faults.hpp
-//   7527    script/forced_failures.hpp
-//   7572    script/field_matchers.hpp
-//   7666    script/hiding.hpp
-//   7707    script/excerpts.hpp
-//   7733    script/json_comparison.hpp
-//   7760    script/matcher_leaf.hpp
-//   7791    delivery/answer_log.hpp
-//   7909    delivery/gzip.hpp
-//   7935    delivery/framing.hpp
-//   7987    delivery/outlet.hpp
-//   8039    delivery/pace_schedule.hpp
-//   8081    delivery/progress.hpp
-//   8134    delivery/waits.hpp
-//   8215    delivery/write_queue.hpp
-//   8317    delivery/delivery.hpp
-//   8603    http/exchange_observer.hpp
-//   8640    http/sockets.hpp
-//   8772    http/wakes.hpp
-//   8823    http/connection.hpp
-//   9122    http/request_reader.hpp
-//   9256    http/server.hpp
-//   9322    http/response.hpp
-//   9338    http/turned_away.hpp
-//   9392    http/workers.hpp
-//   9451    http/acceptor.hpp
-//   9499    http/compatibility.hpp
-//   9509    http/poller.hpp
-//   9549    http/reactor.hpp
-//   9663    evidence/kept_problems.hpp
-//   9733    evidence/record.hpp
-//  10001    evidence/gateway_parts.hpp
-//  10020    evidence/review_parts.hpp
-//  10084    evidence/diagnosis.hpp
-//  10156    evidence/redaction.hpp
-//  10177    evidence/gateway_problems.hpp
-//  10280    serve/asked_requests.hpp
-//  10362    serve/operations.hpp
-//  10432    serve/served_models.hpp
-//  10475    serve/gateway_state.hpp
-//  10535    serve/served_request.hpp
-//  10716    serve/runner.hpp
-//  10782    serve/connection_loop.hpp
-//  10827    serve/request_checks.hpp
-//  10850    serve/tester_code.hpp
-//  10915    serve/explanation.hpp
-//  10938    gateway/catalogue_entries.hpp
-//  11240    gateway/option_values.hpp
-//  11301    gateway/sweep_run.hpp
-//  11325    document/script_reader.hpp
-//  11533    document/script_files.hpp
-//  11552    document/script_references.hpp
-//  11587    document/script_sections.hpp
-//  11719    document/script_values.hpp
-//  11854    document/loaded_document.hpp
-//  11886    core/calendar.cpp
-//  11998    core/clock.cpp
-//  12411    core/gate.cpp
-//  12622    core/implementation.cpp
-//  12634    core/json_pointer.cpp
-//  12691    core/json_reader.cpp
-//  13036    core/pattern.cpp
-//  13454    core/process.cpp
-//  13478    core/random.cpp
-//  13538    core/relief.cpp
-//  13565    core/reporter.cpp
-//  13648    core/source_location.cpp
-//  13664    core/text.cpp
-//  14020    core/wait.cpp
-//  14032    core/warning.cpp
-//  14046    model/acceptance.cpp
-//  14105    model/checks.cpp
-//  14143    model/connection_fault.cpp
-//  14245    model/failure.cpp
-//  14414    model/fault.cpp
-//  14649    model/finding.cpp
-//  14683    model/hold.cpp
-//  14705    model/http_reply.cpp
-//  14771    model/pace.cpp
-//  14969    model/profile.cpp
-//  15148    model/range.cpp
-//  15178    model/received_request.cpp
-//  15246    model/reply.cpp
-//  15656    model/reply_checks.cpp
-//  15848    model/reply_template.cpp
-//  16020    model/sent_answer.cpp
-//  16048    model/sse_dialect.cpp
-//  16194    request/chat_fields.cpp
-//  16336    request/chat_messages.cpp
-//  16545    request/chat_reader.cpp
-//  16959    request/chat_request.cpp
-//  17044    request/embedding_request.cpp
-//  17132    keys/api_key.cpp
-//  17182    keys/key_store.cpp
-//  17728    keys/keys.cpp
-//  17792    keys/secrets.cpp
-//  17999    answer/bodies.cpp
-//  18106    answer/completion.cpp
-//  18342    answer/completion_events.cpp
-//  18553    answer/completion_json.cpp
-//  18771    answer/default_reply.cpp
-//  18974    answer/embeddings.cpp
-//  19093    answer/events.cpp
-//  19112    answer/occurrences.cpp
-//  19134    answer/schema_checker.cpp
-//  19606    answer/schema_instance.cpp
-//  19986    answer/tokens.cpp
-//  20216    answer/words.cpp
-//  20277    script/chaos.cpp
-//  20418    script/chaos_rules.cpp
-//  20530    script/connection_faults.cpp
-//  20639    script/excerpts.cpp
-//  20702    script/field_matchers.cpp
-//  21115    script/forced_failures.cpp
-//  21219    script/hiding.cpp
-//  21336    script/json_comparison.cpp
-//  21422    script/matcher.cpp
-//  21677    script/matchers.cpp
-//  22033    script/scope.cpp
-//  22091    script/script.cpp
-//  22521    script/text_matchers.cpp
-//  22643    delivery/answer_log.cpp
-//  22813    delivery/delivery.cpp
-//  23279    delivery/faults_and_waits.cpp
-//  23556    delivery/framing.cpp
-//  23673    delivery/gzip.cpp
-//  23740    delivery/pace_schedule.cpp
-//  23809    delivery/progress.cpp
-//  23861    delivery/write_queue.cpp
-//  24010    http/acceptor.cpp
-//  24119    http/compatibility.cpp
-//  24229    http/connection.cpp
-//  24815    http/poller.cpp
-//  25030    http/reactor.cpp
-//  25298    http/request_reader.cpp
-//  25758    http/response.cpp
-//  25839    http/server.cpp
-//  26257    http/sockets.cpp
-//  26777    http/turned_away.cpp
-//  26867    http/wakes.cpp
-//  26921    http/workers.cpp
-//  27034    evidence/diagnosis.cpp
-//  27254    evidence/evidence_json.cpp
-//  27638    evidence/exchange.cpp
-//  27940    evidence/gateway_problems.cpp
-//  28391    evidence/journal.cpp
-//  28549    evidence/kept_problems.cpp
-//  28660    evidence/notes.cpp
-//  28761    evidence/record.cpp
-//  29220    evidence/redaction.cpp
-//  29362    evidence/redirects.cpp
-//  29473    evidence/retries.cpp
-//  29865    evidence/review.cpp
-//  30244    evidence/told_in_body.cpp
-//  30344    evidence/verification.cpp
-//  30461    serve/asked_requests.cpp
-//  30539    serve/chat_judge.cpp
-//  30860    serve/connection_loop.cpp
-//  31020    serve/cross_origin.cpp
-//  31063    serve/delivery_report.cpp
-//  31154    serve/explanation.cpp
-//  31220    serve/gateway_state.cpp
-//  31256    serve/judge.cpp
-//  31484    serve/limits.cpp
-//  31583    serve/operations.cpp
-//  31806    serve/profile_headers.cpp
-//  31847    serve/reply_answer.cpp
-//  31991    serve/request_checks.cpp
-//  32066    serve/runner.cpp
-//  32329    serve/served_models.cpp
-//  32407    serve/served_request.cpp
-//  32478    gateway/catalogue.cpp
-//  32898    gateway/catalogue_chunks.cpp
-//  33197    gateway/catalogue_delivery.cpp
-//  33352    gateway/catalogue_entries.cpp
-//  33581    gateway/catalogue_failures.cpp
-//  33869    gateway/catalogue_framing.cpp
-//  34056    gateway/catalogue_tool_calls.cpp
-//  34260    gateway/chat_script.cpp
-//  34409    gateway/gateway.cpp
-//  34699    gateway/mishaps.cpp
-//  35046    gateway/options.cpp
-//  35199    gateway/sweep.cpp
-//  35622    document/scenario_files.cpp
-//  35772    document/script_document.cpp
-//  36174    document/script_faults.cpp
-//  36510    document/script_files.cpp
-//  36656    document/script_gateway.cpp
-//  36990    document/script_matchers.cpp
-//  37356    document/script_objects.cpp
-//  37522    document/script_reader.cpp
-//  37965    document/script_references.cpp
-//  38289    document/script_replies.cpp
-//  38766    document/script_schema.cpp
-//  38901    document/script_sections.cpp
-//  39483    document/script_values.cpp
-//  39898  Adapters
-//  39915    adapters/catch2.hpp
-//  40073    adapters/doctest.hpp
-//  40238    adapters/gtest.hpp
+//   3863    gateway/sweep.hpp
+//   4001    gateway/catalogue.hpp
+//   4171    gateway/mishaps.hpp
+//   4273    document/scenario_files.hpp
+//   4305    core/error.hpp
+//   4320    document/script_document.hpp
+//   4463    evidence/evidence_json.hpp
+//   4487    core/printed.hpp
+//   4518    core/reporter.hpp
+//   4602  Implementation
+//   4663    core/text.hpp
+//   4774    core/random.hpp
+//   4808    core/json_reader.hpp
+//   4865    core/pattern.hpp
+//   4962    core/json_pointer.hpp
+//   4979    core/calendar.hpp
+//   5014    core/access.hpp
+//   5086    core/timeline.hpp
+//   5282    core/process.hpp
+//   5307    core/relief.hpp
+//   5339    core/warning.hpp
+//   5349    core/rows.hpp
+//   5375    core/change_count.hpp
+//   5422    core/seldom.hpp
+//   5449    model/profile_traits.hpp
+//   5557    model/checks.hpp
+//   5574    model/reply_data.hpp
+//   5642    model/request_error.hpp
+//   5655    model/fault_rows.hpp
+//   5784    model/dialect_rows.hpp
+//   5824    model/finding_kinds.hpp
+//   5901    model/reply_checks.hpp
+//   5936    model/reply_template.hpp
+//   5959    request/embedding_request.hpp
+//   5983    request/chat_parser.hpp
+//   6001    request/chat_fields.hpp
+//   6050    request/chat_reader.hpp
+//   6148    keys/secrets.hpp
+//   6195    keys/key_store.hpp
+//   6421    answer/bodies.hpp
+//   6450    answer/events.hpp
+//   6498    answer/tokens.hpp
+//   6573    answer/completion.hpp
+//   6682    answer/completion_json.hpp
+//   6717    answer/completion_events.hpp
+//   6785    answer/words.hpp
+//   6800    answer/default_reply.hpp
+//   6816    answer/schema_instance.hpp
+//   6838    answer/embeddings.hpp
+//   6856    answer/occurrences.hpp
+//   6879    answer/schema_checker.hpp
+//   6974    script/matcher_node.hpp
+//   7064    script/script.hpp
+//   7344    script/chaos_plan.hpp
+//   7390    script/chaos_rules.hpp
+//   7472    script/connection_faults.hpp
+//   7528    script/forced_failures.hpp
+//   7573    script/field_matchers.hpp
+//   7667    script/hiding.hpp
+//   7708    script/excerpts.hpp
+//   7734    script/json_comparison.hpp
+//   7761    script/matcher_leaf.hpp
+//   7792    delivery/answer_log.hpp
+//   7910    delivery/gzip.hpp
+//   7936    delivery/framing.hpp
+//   7988    delivery/outlet.hpp
+//   8040    delivery/pace_schedule.hpp
+//   8082    delivery/progress.hpp
+//   8135    delivery/waits.hpp
+//   8216    delivery/write_queue.hpp
+//   8318    delivery/delivery.hpp
+//   8604    http/exchange_observer.hpp
+//   8641    http/sockets.hpp
+//   8773    http/wakes.hpp
+//   8824    http/connection.hpp
+//   9123    http/request_reader.hpp
+//   9257    http/server.hpp
+//   9323    http/response.hpp
+//   9339    http/turned_away.hpp
+//   9393    http/workers.hpp
+//   9452    http/acceptor.hpp
+//   9500    http/compatibility.hpp
+//   9510    http/poller.hpp
+//   9550    http/reactor.hpp
+//   9664    evidence/kept_problems.hpp
+//   9734    evidence/record.hpp
+//  10002    evidence/gateway_parts.hpp
+//  10021    evidence/review_parts.hpp
+//  10085    evidence/diagnosis.hpp
+//  10157    evidence/redaction.hpp
+//  10178    evidence/gateway_problems.hpp
+//  10281    serve/asked_requests.hpp
+//  10363    serve/operations.hpp
+//  10433    serve/served_models.hpp
+//  10476    serve/gateway_state.hpp
+//  10536    serve/served_request.hpp
+//  10717    serve/runner.hpp
+//  10783    serve/connection_loop.hpp
+//  10828    serve/request_checks.hpp
+//  10851    serve/tester_code.hpp
+//  10916    serve/explanation.hpp
+//  10939    gateway/catalogue_entries.hpp
+//  11241    gateway/option_values.hpp
+//  11302    gateway/sweep_run.hpp
+//  11326    document/script_reader.hpp
+//  11534    document/script_files.hpp
+//  11553    document/script_references.hpp
+//  11588    document/script_sections.hpp
+//  11720    document/script_values.hpp
+//  11855    document/loaded_document.hpp
+//  11887    core/calendar.cpp
+//  11999    core/clock.cpp
+//  12412    core/gate.cpp
+//  12623    core/implementation.cpp
+//  12635    core/json_pointer.cpp
+//  12692    core/json_reader.cpp
+//  13037    core/pattern.cpp
+//  13455    core/process.cpp
+//  13479    core/random.cpp
+//  13539    core/relief.cpp
+//  13566    core/reporter.cpp
+//  13649    core/source_location.cpp
+//  13665    core/text.cpp
+//  14021    core/wait.cpp
+//  14033    core/warning.cpp
+//  14047    model/acceptance.cpp
+//  14106    model/checks.cpp
+//  14144    model/connection_fault.cpp
+//  14246    model/failure.cpp
+//  14415    model/fault.cpp
+//  14650    model/finding.cpp
+//  14684    model/hold.cpp
+//  14706    model/http_reply.cpp
+//  14772    model/pace.cpp
+//  14970    model/profile.cpp
+//  15149    model/range.cpp
+//  15179    model/received_request.cpp
+//  15247    model/reply.cpp
+//  15657    model/reply_checks.cpp
+//  15849    model/reply_template.cpp
+//  16021    model/sent_answer.cpp
+//  16049    model/sse_dialect.cpp
+//  16195    request/chat_fields.cpp
+//  16337    request/chat_messages.cpp
+//  16546    request/chat_reader.cpp
+//  16960    request/chat_request.cpp
+//  17045    request/embedding_request.cpp
+//  17133    keys/api_key.cpp
+//  17183    keys/key_store.cpp
+//  17729    keys/keys.cpp
+//  17793    keys/secrets.cpp
+//  18000    answer/bodies.cpp
+//  18107    answer/completion.cpp
+//  18343    answer/completion_events.cpp
+//  18554    answer/completion_json.cpp
+//  18772    answer/default_reply.cpp
+//  18975    answer/embeddings.cpp
+//  19094    answer/events.cpp
+//  19113    answer/occurrences.cpp
+//  19135    answer/schema_checker.cpp
+//  19607    answer/schema_instance.cpp
+//  19987    answer/tokens.cpp
+//  20217    answer/words.cpp
+//  20278    script/chaos.cpp
+//  20419    script/chaos_rules.cpp
+//  20531    script/connection_faults.cpp
+//  20640    script/excerpts.cpp
+//  20703    script/field_matchers.cpp
+//  21116    script/forced_failures.cpp
+//  21220    script/hiding.cpp
+//  21337    script/json_comparison.cpp
+//  21423    script/matcher.cpp
+//  21678    script/matchers.cpp
+//  22034    script/scope.cpp
+//  22092    script/script.cpp
+//  22522    script/text_matchers.cpp
+//  22644    delivery/answer_log.cpp
+//  22814    delivery/delivery.cpp
+//  23280    delivery/faults_and_waits.cpp
+//  23557    delivery/framing.cpp
+//  23674    delivery/gzip.cpp
+//  23741    delivery/pace_schedule.cpp
+//  23810    delivery/progress.cpp
+//  23862    delivery/write_queue.cpp
+//  24011    http/acceptor.cpp
+//  24120    http/compatibility.cpp
+//  24230    http/connection.cpp
+//  24816    http/poller.cpp
+//  25031    http/reactor.cpp
+//  25299    http/request_reader.cpp
+//  25759    http/response.cpp
+//  25840    http/server.cpp
+//  26258    http/sockets.cpp
+//  26778    http/turned_away.cpp
+//  26868    http/wakes.cpp
+//  26922    http/workers.cpp
+//  27035    evidence/diagnosis.cpp
+//  27255    evidence/evidence_json.cpp
+//  27639    evidence/exchange.cpp
+//  27941    evidence/gateway_problems.cpp
+//  28392    evidence/journal.cpp
+//  28550    evidence/kept_problems.cpp
+//  28661    evidence/notes.cpp
+//  28762    evidence/record.cpp
+//  29221    evidence/redaction.cpp
+//  29363    evidence/redirects.cpp
+//  29474    evidence/retries.cpp
+//  29866    evidence/review.cpp
+//  30245    evidence/told_in_body.cpp
+//  30345    evidence/verification.cpp
+//  30462    serve/asked_requests.cpp
+//  30540    serve/chat_judge.cpp
+//  30861    serve/connection_loop.cpp
+//  31021    serve/cross_origin.cpp
+//  31064    serve/delivery_report.cpp
+//  31155    serve/explanation.cpp
+//  31221    serve/gateway_state.cpp
+//  31257    serve/judge.cpp
+//  31485    serve/limits.cpp
+//  31584    serve/operations.cpp
+//  31807    serve/profile_headers.cpp
+//  31848    serve/reply_answer.cpp
+//  31992    serve/request_checks.cpp
+//  32067    serve/runner.cpp
+//  32330    serve/served_models.cpp
+//  32408    serve/served_request.cpp
+//  32479    gateway/catalogue.cpp
+//  32899    gateway/catalogue_chunks.cpp
+//  33198    gateway/catalogue_delivery.cpp
+//  33353    gateway/catalogue_entries.cpp
+//  33582    gateway/catalogue_failures.cpp
+//  33870    gateway/catalogue_framing.cpp
+//  34057    gateway/catalogue_tool_calls.cpp
+//  34261    gateway/chat_script.cpp
+//  34410    gateway/gateway.cpp
+//  34700    gateway/mishaps.cpp
+//  35047    gateway/options.cpp
+//  35200    gateway/sweep.cpp
+//  35623    document/scenario_files.cpp
+//  35773    document/script_document.cpp
+//  36175    document/script_faults.cpp
+//  36511    document/script_files.cpp
+//  36657    document/script_gateway.cpp
+//  36991    document/script_matchers.cpp
+//  37357    document/script_objects.cpp
+//  37523    document/script_reader.cpp
+//  37966    document/script_references.cpp
+//  38290    document/script_replies.cpp
+//  38767    document/script_schema.cpp
+//  38902    document/script_sections.cpp
+//  39484    document/script_values.cpp
+//  39899  Adapters
+//  39916    adapters/catch2.hpp
+//  40074    adapters/doctest.hpp
+//  40239    adapters/gtest.hpp

@@ -21,7 +21,7 @@ namespace mock_gateway::detail {
 
 struct ScenarioDescription;
 
-/// The usual answer. It contains characters of two and three bytes.
+/// The usual answer, with characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
 // Building blocks of scenarios. In text that becomes JSON, members have no braces around them.

@@ -22,7 +22,7 @@ struct OptionValues;
 
 }  // namespace detail
 
-/// What a chat request gets that no stub answers, although stubs are mounted.
+/// The answer to a chat request that matches none of the mounted stubs.
 enum class Unmatched {
   /// 422 `no_stub_matched`, and verify() reports it.
   fails_verification,
@@ -91,8 +91,8 @@ class Options {
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
-  /// once. Failures and raw replies only have their own pace, other operations have none. Does not accept by_pieces(),
-  /// which fits one reply.
+  /// once. Failures and raw replies only have their own pace, other operations have none. Throws GatewayError for
+  /// by_pieces(), which fits only one reply.
   [[nodiscard]] Options pace(Pace pace) const;
   /// Sets the largest accepted `n`, at least 1; larger ones get 400. Default: 128.
   [[nodiscard]] Options max_n(std::int64_t n) const;
@@ -118,7 +118,7 @@ class Options {
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. A body struck by slow_body() is not limited. Default: 60
+  /// then the request gets 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60
   /// s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
@@ -132,7 +132,7 @@ class Options {
   /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
-  /// Sets what happens to requests that no stub answers. Default: Unmatched::fails_verification.
+  /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
   /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
   /// framework, or on stderr, followed by an abort. Default: true.

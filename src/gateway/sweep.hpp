@@ -38,13 +38,13 @@ class SweepOptions {
  public:
   SweepOptions();
 
-  /// Sets the effects instead of sweep_effects(). Not empty, and not for splits().
+  /// Sets the effects instead of sweep_effects(), at least one. Throws GatewayError for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// Also breaks the reply at every byte of the body. Not for splits(), which does so anyway.
+  /// Also breaks the reply at every byte of the body. Throws GatewayError for splits(), which cover every byte anyway.
   [[nodiscard]] SweepOptions every_byte() const;
   /// Limits the number of steps, at least 1. They are spread evenly and are always the same.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, including HTTP chunk framing. Only for splits().
+  /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
   /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
   /// or one of several tests on a gateway.

@@ -68,10 +68,11 @@ class Chaos {
   /// for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
-  /// pace with just first_token_after slows it. The pace sets something, but not by_pieces, which fits one reply.
+  /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
+  /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Sends unsolicited_continue() or early_hints() before the reply. Not for other faults, which happen before there is
-  /// a request: see Gateway::next_connection.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
+  /// before there is a request: see Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
   /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.

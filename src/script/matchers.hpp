@@ -23,8 +23,8 @@ TextMatcher starts_with(std::string start);
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
 /// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded: the time grows
-/// only with the text. Therefore it has no lookaround, no backreferences and no \b. Throws GatewayError for these and
+/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded; here the time
+/// depends only on the text. The price: no lookaround, no backreferences and no \b. Throws GatewayError for these and
 /// for invalid patterns.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
