@@ -287,176 +287,172 @@ struct GatewayState;
 
 }  // namespace detail
 
-/// An OpenAI-compatible model gateway inside this process. It listens when the constructor returns and is gone when the
-/// destructor does, whatever clients left open; that takes up to 50 ms for several hundred connections, and 0.06 ms for
-/// each beyond them. Any number may live side by side.
+/// An OpenAI-compatible model gateway in this process. It listens when the constructor returns and is stopped when the
+/// destructor returns, even with open clients; that takes up to 50 ms for several hundred connections, and 0.06 ms for
+/// each further one. Any number can exist at the same time.
 ///
-/// Its functions may be called from any thread. What they return are handles that may outlive it. Once it was moved
-/// from, they throw GatewayError; it may be destroyed, and assigned to.
+/// All functions are thread-safe. The handles they return may outlive the gateway. A moved-from gateway throws
+/// GatewayError; it may be destroyed and assigned to.
 ///
-/// A process that was forked from the one that made it has a copy of this object, and no gateway. There its destructor
-/// and every function that returns nothing do nothing; its addresses and api_key() can be asked for; all other
-/// functions throw GatewayError. Handles from before the fork are not to be used there. The port, and connections, end
-/// with the gateway although such a process lives.
+/// A forked process has a copy of this object but no gateway. There, its destructor and all functions that return
+/// nothing have no effect, addresses and api_key() work, and all other functions throw GatewayError. Do not use handles
+/// from before the fork there. The port and the connections close with the gateway, even if such a process lives on.
 class Gateway {
  public:
-  /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for options that are wrong, and when
-  /// it cannot listen, saying why: the port is taken, the host is not ours. Reports name `where`.
+  /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for invalid options, or with the
+  /// reason if it cannot listen: the port is taken, or the host is not local. Reports name `where`.
   explicit Gateway(SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
                    detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-  /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
-  /// where an adapter is in use, at the line that made the gateway; else on stderr, and the program aborts. While an
-  /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.
+  /// Stops, then reports the problems of verify() that have not been read: with an adapter, as a failed check of the
+  /// running test at the line that made the gateway; otherwise on stderr, and aborts the program. During stack
+  /// unwinding it only prints them. Options::verify_on_destruction(false) turns this off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
-  /// Ends what this gateway was before, as the destructor does.
+  /// Stops the previous gateway, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// What an SDK takes as its base address: "http://127.0.0.1:54321/v1".
+  /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
   std::string base_url() const;
   /// The same without "/v1": "http://127.0.0.1:54321".
   std::string root_url() const;
-  /// The host that it listens on, as Options::host says; the addresses above have 127.0.0.1 for 0.0.0.0.
+  /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
-  /// The port that it listens on, from 1 to 65535.
+  /// Returns the port it listens on, from 1 to 65535.
   int port() const;
-  /// The secret of the default key, "key_1". It is valid from the start, and the only secret that can be asked for
-  /// again.
+  /// Returns the secret of the default key, "key_1", which is valid from the start. No other secret can be read later.
   std::string api_key() const;
 
-  /// The keys, as the console's page API Keys manages them.
+  /// Returns the keys, as the console page API Keys manages them.
   Keys keys() const;
 
-  /// Begins a stub for POST /v1/chat/completions, which is live when reply() or never() returns.
+  /// Begins a stub for POST /v1/chat/completions; reply() or never() mounts it.
   StubBuilder chat(SourceLocation where = SourceLocation::current());
 
-  /// Breaks a reply at every place, in every way: the callable, which asks with the client under test and returns when
-  /// the client has its answer or has given up, runs once unbroken, then once for each place of that answer and each
-  /// effect that can happen there. The loop makes a step when it comes to it, and its body judges the client:
+  /// Breaks a reply at every place, in every way. The callable sends a request with the client under test and returns
+  /// when the client has its answer or has given up. It runs once with the unbroken reply, then once for each place in
+  /// that answer and each effect possible there. Each iteration of the loop runs one step; its body judges the client:
   /// `for (const auto& broken : gateway.sweep(reply, [&] { client.stream("go"); })) CHECK(…)`.
   ///
-  /// The places of a stream are: before and after the head, after each event (and so after each token), in the middle
-  /// of each event, inside each character of several bytes, before `[DONE]`, and at the end. Those of a reply that is
-  /// not streamed are: before and after the head, in the middle of the body, inside each of its characters of several
-  /// bytes, and at the end. Effects are sweep_effects(), on the manual clock without the stall, which nobody would end.
-  /// An effect is left out where it does what another one does (truncate() where it closes the connection). splits()
-  /// breaks nothing, and divides the answer in two writes at each byte.
+  /// Places in a stream: before and after the head, after each event (and so each token), in the middle of each event,
+  /// inside each multi-byte character, before `[DONE]`, and at the end. Places in other replies: before and after the
+  /// head, in the middle of the body, inside each of its multi-byte characters, and at the end. The effects are
+  /// sweep_effects(), without the stall on the manual clock, which would not advance. Effects that equal another one at
+  /// a place are skipped (truncate() where it closes the connection). With splits() nothing breaks: the answer is
+  /// divided into two writes at each byte.
   ///
-  /// While the callable runs, and no longer, every chat request gets the reply of the step, whatever stubs there are,
-  /// also when the client tries again; SweepOptions::when limits that. Of several requests of the unbroken run the
-  /// first gives the places. SweepStep::reached says whether a step came to its place, which verify() does not report;
-  /// it reports everything else. Throws GatewayError for a reply that has faults or holds of its own, or a pace on the
-  /// manual clock. begin(), size() and the loop throw it when no request of the unbroken run got the reply, when two
-  /// steps running make no request, and when a rule of chaos strikes a step; they let pass what the callable throws.
+  /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
+  /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
+  /// SweepStep::reached tells whether a step reached its place; verify() does not report that, but everything else.
+  /// Throws GatewayError for a reply with faults or holds, or with a pace on the manual clock. begin(), size() and the
+  /// loop throw it if no request of the unbroken run got the reply, if two consecutive steps make no request, and if a
+  /// chaos rule strikes a step. They let exceptions of the callable pass.
   Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
               SourceLocation where = SourceLocation::current());
 
-  /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued. The
-  /// scope is everything, an operation, for_key(id) or for_model(id). `times` is at least 1, or GatewayError.
+  /// Answers the next `times` requests in the scope, at least 1, with a failure, in the order queued. The scope is
+  /// everything, an operation, for_key(id) or for_model(id).
   void fail_next(const Failure& failure, std::size_t times = 1);
   void fail_next(const Failure& failure, std::size_t times, const FailureScope& scope);
-  /// Answers every request in the scope with a failure until clear_failures.
+  /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, queued ones too; with a scope, those that were forced for it.
+  /// Ends all forced failures, including queued ones; with a scope, only those for that scope.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a rule of chaos: what goes wrong, in which chat requests, decided by Options::seed; see Chaos. Several rules
-  /// are asked in the order written, and all that strike are applied; a failure ends the list. They strike what a stub
-  /// or the default reply answers, not what is refused. They are numbered from 1. Exchange::chaos says what struck;
-  /// verify() and review() print the seed. verify() does not report a fault of chaos to which the reply did not come.
+  /// Adds a chaos rule: which chat requests it breaks and how, decided by Options::seed; see Chaos. Rules apply in the
+  /// order added, and all that strike apply; a failure ends the list. They affect answers of stubs and of the default
+  /// reply, not rejections. They are numbered from 1. Exchange::chaos lists the strikes; verify() and review() print
+  /// the seed. verify() does not report a chaos fault that the reply did not reach.
   void chaos(const Chaos& rule);
-  /// Drops the rules of chaos with their counts: the next one is number 1 and counts from the first request on.
+  /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
 
-  /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
-  /// queue waits until a connection comes to its moment, which is being accepted, the next request once it has served
-  /// one, or any request (ConnectionFault::Moment); open connections count. verify() reports a fault to whose moment no
-  /// connection came. Journal::connection_hits has those that were struck. `times` is at least 1, or GatewayError.
+  /// Strikes the next `times` connections, at least 1, with a fault, in the order queued. The first in the queue waits
+  /// for a connection at its moment (ConnectionFault::Moment): when accepted, at the next request after a first one, or
+  /// at any request; open connections count. verify() reports a fault that found no connection.
+  /// Journal::connection_hits lists the connections struck.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
-  /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
-  /// earlier fault of that moment. A fault that next_connection queued comes before it. verify() does not report that
-  /// no connection came.
+  /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
+  /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Drops the faults of next_connection that no connection came to, and those of every_connection.
+  /// Removes the pending faults of next_connection and those of every_connection.
   void clear_connection_faults();
-  /// Closes the port, so that connecting to it fails with ECONNREFUSED, until accept_connections or reset; how often
-  /// clients tried cannot be known. Open connections go on; those that wait to be accepted at that very moment are
-  /// reset. Nothing happens the second time, or once the gateway is stopped.
+  /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
+  /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
+  /// closed or the gateway stopped.
   void refuse_connections();
-  /// Opens the same port again. Throws GatewayError when another program has taken it meanwhile.
+  /// Opens the same port again. Throws GatewayError if another program has taken it.
   void accept_connections();
 
-  /// Mounts another operation behind the same keys, rights, limits, failures and journal. `method` is in capitals.
-  /// `path` begins with "/" and is compared as sent, without the query; a segment `{name}` takes any one segment, and a
-  /// path without one comes first. The handler runs on the connection's thread; what it throws becomes a 500 on the
-  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. One on
-  /// `GET /v1/models` answers in place of the list of models, and changes nothing in which models are served. Throws
-  /// GatewayError for a method and path that only the gateway serves: `POST /v1/chat/completions` and
-  /// `GET /v1/models/{id}`; `DELETE /v1/models/{id}` is none.
+  /// Mounts an operation with the same keys, rights, limits, failures and journal. `method` is in upper case. `path`
+  /// begins with "/" and is compared as sent, without the query. A segment `{name}` matches any one segment; a path
+  /// without one takes precedence. The handler runs on the connection's thread; its exceptions become a 500 and a
+  /// problem that verify() reports. Mounting the same method and path again replaces the handler. A handler for
+  /// `GET /v1/models` replaces the list of models but not the set of served models. Throws GatewayError for operations
+  /// that only the gateway serves: `POST /v1/chat/completions` and `GET /v1/models/{id}`, but not
+  /// `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
-  /// Mounts script documents, all that they hold as one block: within it the first stub that matches answers, and all
-  /// come before stubs that were mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws
-  /// ScriptError for what is wrong in them, and GatewayError for a "gateway" section, which says how a gateway starts:
+  /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
+  /// mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws ScriptError for errors in the
+  /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
   /// `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
-  /// The same from a value.
+  /// The same with a JSON value.
   // A template, so that load("demo.json") is a path.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   LoadedScript load(const T& document);
 
-  /// Every exchange so far, within Options::journal_limits.
+  /// Returns all exchanges so far, within Options::journal_limits.
   Journal journal() const;
 
-  /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
-  /// are not as they should be, functions of the test that threw, faults that were never reached, waits that ran into
-  /// their guard. Waits first, in real time, at most a second, until no exchange is under way. With a scope, only what
-  /// concerns one of several tests: its requests, and the stubs that key_is or header_is gave to it. Throws
-  /// GatewayError for a scope whose key this gateway does not have.
+  /// Verifies that everything went as scripted. Reports unmatched requests, unmet expectations, requests that violate
+  /// should() conditions, exceptions of the test's functions, faults never reached, and waits ended by their guard.
+  /// First waits in real time, up to 1 s, until no exchange is under way. With a scope, only covers one of several
+  /// tests: its requests, and the stubs bound to it by key_is or header_is. Throws GatewayError for a scope with an
+  /// unknown key.
   Verification verify() const;
   Verification verify(const RequestScope& scope) const;
-  /// What the client did wrong, as far as the journal proves it. Waits like verify().
+  /// Returns the client's mistakes that the journal proves. Waits like verify().
   Review review() const;
   Review review(const RequestScope& scope) const;
 
-  /// The state of a state machine: "started" until a stub's then_state, or set_state, moved it.
+  /// Returns the state of a state machine: "started" until then_state() of a stub or set_state() changes it.
   std::string state(const std::string& machine) const;
-  /// Moves a state machine, whatever state it is in.
+  /// Sets the state of a state machine.
   void set_state(const std::string& machine, std::string state);
 
-  /// Forgets stubs, states of state machines, forced failures, chaos, faults of connections (the port is opened), the
-  /// journal, and the problems of verify(); keys, limits and mounted operations stay. A request that arrives late from
-  /// an earlier test cannot be told from the next test's, unless tests have a key or a header of their own
-  /// (RequestScope).
+  /// Removes stubs, states of state machines, forced failures, chaos, connection faults (and opens the port), the
+  /// journal, and the problems of verify(). Keeps keys, limits and mounted operations. A late request of an earlier
+  /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Ends every connection and stops listening, as the destructor does: that takes up to 50 ms for several hundred
-  /// connections, and 0.06 ms for each beyond them. A function of the test that blocks is waited for, and named on
-  /// stderr after a second. Throws GatewayError when called by a function that this gateway called; the destructor then
-  /// aborts the program, after a message on stderr.
+  /// Closes all connections and stops listening, as the destructor does; this takes up to 50 ms for several hundred
+  /// connections, and 0.06 ms for each further one. Waits for blocking functions of the test, and names them on stderr
+  /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
+  /// program with a message on stderr.
   void stop();
 
  private:
   friend struct detail::Access;
   class Impl;
-  /// Ends a gateway; in another process than its maker's it does nothing.
+  /// Destroys a gateway; has no effect in a forked process.
   struct End {
     void operator()(Impl* impl) const noexcept;
   };
-  // All throw GatewayError when this gateway was moved from.
+  // All throw GatewayError for a moved-from gateway.
   Impl& any() const;
-  /// Null in another process than its maker's.
+  /// Returns null in a forked process.
   Impl* here() const;
-  /// Throws GatewayError in another process than its maker's.
+  /// Throws GatewayError in a forked process.
   Impl& asked() const;
 
-  /// What the gateway answers from; null in another process than its maker's.
+  /// The state that connections answer from; null in a forked process.
   detail::GatewayState* serving() const;
   LoadedScript load_json(const Json& document);
 
@@ -479,31 +475,31 @@ struct StubPlan;
 
 }  // namespace detail
 
-/// A stub that is live. A handle: may outlive its gateway.
+/// A mounted stub. A handle that may outlive its gateway.
 class Stub {
  public:
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
        std::shared_ptr<detail::JournalState> journal);
 
-  /// How many requests it has answered; each is in the journal.
+  /// Returns the number of requests it has answered; all of them are in the journal.
   std::size_t calls() const;
-  /// Waits, in real time, until it has answered `count` requests.
+  /// Waits in real time until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
-  /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
+  /// Returns the newest exchange that it answered. Throws GatewayError if the journal has none.
   Exchange last_call() const;
-  /// The exchanges that it answered and the journal still holds, oldest first.
+  /// Returns the exchanges that it answered and the journal still keeps, oldest first.
   std::vector<Exchange> exchanges() const;
-  /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
+  /// Returns the peak number of requests this stub was answering at the same time, until their last bytes were sent.
   std::size_t peak_concurrency() const;
-  /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
+  /// Returns its name and source location: `"weather question" (agent_test.cpp:41)`.
   std::string title() const;
-  /// The line of `gateway.chat()` that began it.
+  /// Returns the location of the `gateway.chat()` call that began it.
   SourceLocation where() const;
 
-  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
-  /// happens the second time.
+  /// Unmounts the stub: later requests no longer match it. Its expectations still count. Calling it again has no
+  /// effect.
   void remove() const;
-  /// A handle that removes the stub when it is destroyed.
+  /// Returns a handle that removes the stub when it goes out of scope.
   [[nodiscard]] ScopedStub scoped() const;
 
  private:
@@ -513,7 +509,7 @@ class Stub {
   detail::Lasting<detail::JournalState> journal_;
 };
 
-/// A stub that is removed when this is destroyed: for one test on a gateway that others use.
+/// A stub that is removed when it goes out of scope, for a test on a shared gateway.
 class [[nodiscard]] ScopedStub : public Stub {
  public:
   explicit ScopedStub(Stub stub) : Stub(std::move(stub)) {}
@@ -525,20 +521,19 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
-/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
-/// newest.
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` mounts it, so they come last. Of the
+/// matching stubs, the one with the highest priority answers; with equal priority, the newest.
 class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
               SourceLocation where);
-  // Defined once, in the library: every test file that names one would compile them again.
+  // Defined once, in the library, instead of in every including file.
   StubBuilder(StubBuilder&&) noexcept;
   StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
-  /// up to the first that does not match.
+  /// Restricts the stub to requests that match every matcher. Without `when` it matches all requests. Evaluation stops
+  /// at the first mismatch.
   template <class... Matchers>
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -549,8 +544,8 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// What every request that this stub answers should match. It chooses nothing: a request that breaks it gets its
-  /// reply all the same, and verify() reports it.
+  /// Sets conditions that every request answered by this stub should meet. They do not affect matching: a request that
+  /// violates one still gets its reply, and verify() reports it.
   template <class... Matchers>
   StubBuilder should(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
@@ -561,24 +556,24 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
+  /// Answers `count` requests, at least 1, then lets older stubs answer. Default: unlimited.
   StubBuilder times(std::size_t count) &&;
-  /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
-  /// Whole numbers that are not negative, or GatewayError.
+  /// Sets the number of calls that verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. Does
+  /// not limit calls. Whole numbers, not negative.
   StubBuilder expect(Range calls) &&;
-  /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
+  /// Sets the priority: higher ones are tried first, regardless of age. Default: 0.
   StubBuilder priority(int priority) &&;
-  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
+  /// Restricts the stub to a state of a state machine. The state is "started" until a stub or the test changes it.
   StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
-  /// time, one finds the new state.
+  /// Moves the state machine to this state with each answer. This is atomic with the choice of the stub: of two
+  /// simultaneous requests, one sees the new state.
   StubBuilder then_state(std::string machine, std::string state) &&;
-  /// The name that reports show. Unless set, its line stands for it.
+  /// Sets the name in reports. Default: its source line.
   StubBuilder named(std::string name) &&;
 
-  /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
-  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for settings that contradict each other, such as expect(3).times(2).
+  /// Answers one request with each of these, in order; the last one repeats, unless it is then_nothing_more(). Each is
+  /// a Reply, a string (text), a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
+  /// for contradictory settings such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -589,8 +584,8 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
-  /// `never_expected`, and verify() reports it.
+  /// Mounts a stub that must not be called, instead of reply(): a matching request gets 422 `never_expected`, and
+  /// verify() reports it.
   Stub never() &&;
 
  private:
@@ -606,7 +601,7 @@ class [[nodiscard]] StubBuilder {
   void add(NothingMore);
   Stub mount();
   Stub live();
-  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
+  /// Returns the settings. Throws GatewayError if they were moved to another builder or mounted.
   detail::StubPlan& plan();
 
   std::shared_ptr<detail::Script> script_;
@@ -662,22 +657,22 @@ struct TextMatcherNode;
 
 }  // namespace detail
 
-/// A condition on a string. A bare string means *contains*, case and all.
+/// A condition on a string. A bare string means *contains*, case-sensitive.
 class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
   TextMatcher(std::string part);  // NOLINT: implicit as above
-  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
+  /// Any condition, with its description for reports: "is a postcode". `test` runs as in matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  /// Asks it of one text. Lets pass what a function of the test throws.
+  /// Whether the text matches. Lets exceptions of the test's functions pass.
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
-  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
-  /// is one.
+  /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
+  /// there is one.
   std::string explain(std::string_view text) const;
-  /// Whether no function of the test is part of it, so that it may be asked again for a report.
+  /// Whether it contains no function of the test, so that reports may evaluate it again.
   bool built_in() const;
 
  private:
@@ -691,16 +686,16 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator!(const TextMatcher& matcher);
 
-/// A chat request that a stub is chosen for: its body, parsed, and how it came.
+/// A chat request for which a stub is chosen: the parsed body and the HTTP request.
 class ChatCall {
  public:
   /// Both must outlive this.
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// Method, target, headers, and the key by id and description; keys are masked.
+  /// The method, target, headers, and the key by id and description; keys are masked.
   const ReceivedRequest& http() const { return http_; }
-  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
+  /// Returns the text of the last message of role user, if any. Computed once for all stubs.
   const std::string& user_text() const;
 
  private:
@@ -709,7 +704,7 @@ class ChatCall {
   mutable std::optional<std::string> user_text_;
 };
 
-/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
+/// A condition on a chat request: a function of matchers.hpp, or several combined with `&&`, `||` and `!`.
 class Matcher {
  public:
   /// "user text contains \"weather\"".
@@ -734,33 +729,33 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 // Matchers of texts.
 
-/// The text has this part, in the same case. A bare string means this.
+/// The text contains this part, case-sensitive. A bare string means this.
 TextMatcher contains(std::string part);
 /// The text is exactly this.
 TextMatcher equals(std::string text);
-/// The text begins so.
+/// The text begins with this.
 TextMatcher starts_with(std::string start);
-/// The text ends so.
+/// The text ends with this.
 TextMatcher ends_with(std::string end);
-/// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
-/// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
-/// steps, never matches, and reports say so. Not std::regex, which recurses per character until the stack overflows,
-/// and takes time without bound: here it grows with the text only, whatever the pattern. The price: no lookaround, no
-/// backreferences, no \b. Throws GatewayError for these, and for what is no pattern.
+/// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
+/// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
+/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded; here the time
+/// depends only on the text. The price: no lookaround, no backreferences and no \b. Throws GatewayError for these and
+/// for invalid patterns.
 TextMatcher matches_regex(std::string pattern);
-/// Every text, the empty one too.
+/// Any text, including the empty one.
 TextMatcher any_text();
 
 // Matchers of messages.
 
-/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
+/// The text of the last user message matches. Matchers of messages do not match if there is no such message.
 Matcher user_says(TextMatcher text);
-/// The text of some system message matches; where developer messages are accepted, one of those does too.
+/// The text of a system message matches, or of a developer message if these are accepted.
 Matcher system_says(TextMatcher text);
-/// The text of some message of any role matches.
+/// The text of a message of any role matches.
 Matcher any_message_says(TextMatcher text);
-/// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
-/// last.
+/// The message at `position` has this role and text. Positions count from 0; negative ones count from the end, -1 is
+/// the last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
 /// The number of user messages is in the range.
 Matcher turns_are(Range count);
@@ -768,90 +763,91 @@ Matcher turns_are(Range count);
 Matcher messages_are(Range count);
 /// The last message is a tool result.
 Matcher last_is_tool_result();
-/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
-/// call is found by its id.
+/// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
+/// matches.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
+/// One of the tool results at the end of the conversation is for the call with this id, and its text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
-// `!has_field("temperature")` asks for that.
+// Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.
+// `!has_field("temperature")` matches its absence.
 
 /// `model` is this id.
 Matcher model_is(std::string id);
-/// `stream` has this value; not sent is false.
+/// `stream` has this value; absent means false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage` has this value; not sent is false.
+/// `stream_options.include_usage` has this value; absent means false.
 Matcher include_usage_is(bool include_usage);
 /// `temperature` is in the range.
 Matcher temperature_is(Range range);
 /// `top_p` is in the range.
 Matcher top_p_is(Range range);
-/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
+/// `max_tokens` or, if accepted, `max_completion_tokens` is in the range.
 Matcher max_tokens_is(Range range);
 /// `presence_penalty` is in the range.
 Matcher presence_penalty_is(Range range);
 /// `repetition_penalty` is in the range.
 Matcher repetition_penalty_is(Range range);
-/// `n` is in the range; not sent is 1.
+/// `n` is in the range; absent means 1.
 Matcher n_is(Range range);
 /// `seed` is this number.
 Matcher seed_is(std::int64_t seed);
-/// `stop` holds this sequence.
+/// `stop` contains this sequence.
 Matcher has_stop(std::string sequence);
-/// The request offers a function of that name.
+/// The request offers a function with this name.
 Matcher has_tool(std::string name);
-/// The number of functions that the request offers is in the range.
+/// The number of offered functions is in the range.
 Matcher tools_are(Range count);
-/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
-/// without the field has "none" when it has no tools, else "auto".
+/// `tool_choice` is this: "none", "auto", "required", or the name of the function to call. If absent, it is "auto" with
+/// tools and "none" without.
 Matcher tool_choice_is(std::string choice);
 /// `parallel_tool_calls` has this value.
 Matcher parallel_tool_calls_is(bool parallel);
-/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
-/// any other.
+/// The type of `response_format` is this: "text" (also if absent), "json_object" or "json_schema". Throws GatewayError
+/// for other types.
 Matcher response_format_is(std::string type);
 /// The schema in a `response_format` of type json_schema has this name.
 Matcher response_schema_is(std::string name);
 /// `enable_thinking` has this value.
 Matcher enable_thinking_is(bool enabled);
-/// `logprobs` has this value; not sent is false.
+/// `logprobs` has this value; absent means false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
 
-/// The body has a field of that name, whatever its value; null counts only when it was sent.
+/// The body has a field with this name and any value, including null.
 Matcher has_field(std::string name);
-/// The value at a JSON pointer (RFC 6901) is this one; numbers compare by value, so that 1 is 1.0, and the order of an
-/// object's members does not matter. Throws GatewayError for what is no pointer.
+/// The value at a JSON pointer (RFC 6901) equals this one. Numbers compare by value (1 equals 1.0), and the order of
+/// object members is irrelevant. Throws GatewayError for an invalid pointer.
 Matcher json_at(std::string pointer, Json value);
 /// The string at a JSON pointer matches.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
-/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
+/// The body includes this JSON. An object includes another if it has all its members and each value includes the
+/// other's. An array includes another of the same length if each element includes the other's. Other values must be
+/// equal.
 Matcher body_includes(Json part);
 
-// Matchers of how the request came.
+// Matchers of the HTTP request.
 
-/// The request has this header, its name in any case.
+/// The request has this header, in any case.
 Matcher has_header(std::string name);
-/// The request has this header, its name in any case, and one of its values matches.
+/// The request has this header, in any case, and one of its values matches.
 Matcher has_header(std::string name, TextMatcher value);
-/// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
+/// The header has exactly this value. The stub then belongs to the test with this header: see RequestScope.
 Matcher header_is(std::string name, std::string value);
-/// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
-/// RequestScope. Throws GatewayError for a secret.
+/// The request has this key, by id or description. The stub then belongs to the test with this key: see RequestScope.
+/// Throws GatewayError for a secret.
 Matcher key_is(std::string id_or_description);
-/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
+/// The query has this parameter, and its decoded value (percent-encoding, "+" for a space) matches.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
-// Matchers of anything else.
+// Custom matchers.
 
-/// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
-/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
-/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
+/// Any condition, with its name for reports. The function runs on the connection's thread while a stub is chosen,
+/// without locks. Reports do not run it: they show its earlier result, or "not evaluated". Its exceptions become a 500
+/// and a problem that verify() reports. Name and function are required.
 Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
-/// The same for the whole call: headers, query and key too.
+/// The same for the whole call, including headers, query and key.
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
 
 }}  // namespace mock_gateway
@@ -1225,7 +1221,7 @@ class Headers {
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// Returns the first value of this name; empty if there is none.
+  /// Returns the first value of this name, if any.
   std::optional<std::string> find(std::string_view name) const;
   /// Returns all values of this name, in order.
   std::vector<std::string> all(std::string_view name) const;
@@ -1260,7 +1256,7 @@ struct ReceivedRequest {
 
   /// The part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", not decoded; empty if there is none.
+  /// The part of the target after "?", not decoded, if any.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -1274,7 +1270,7 @@ inline std::string_view path_of(const ReceivedRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// Returns wire::Headers::find() without a copy; null if there is none.
+/// Returns wire::Headers::find() without a copy, or null.
 const std::string* value_of(const wire::Headers& headers, std::string_view name);
 
 }  // namespace detail
@@ -1649,12 +1645,12 @@ class Effect {
   std::int64_t difference_ = 0;
 };
 
-/// Closes the connection with FIN in the middle of the reply. A stream ends between two HTTP chunks, without the
+/// Closes the connection with FIN before the reply is complete. A stream ends between two HTTP chunks, without the
 /// terminating chunk.
 Effect close_connection();
 /// Closes the connection with RST.
 Effect reset_connection();
-/// Sends FIN in the middle of the reply, then keeps the connection until the client closes its side
+/// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
 /// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
 /// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
@@ -1682,7 +1678,7 @@ Effect skip_event();
 /// Sends the next event twice.
 Effect duplicate_event();
 /// Announces a Content-Length that is wrong by `difference` bytes, but at least 0. The body and the connection do not
-/// change. Only at before_headers() of plain replies without a scripted Content-Length. Not 0.
+/// change. Only at before_headers(), for plain replies without a scripted Content-Length. Not 0.
 Effect wrong_content_length(std::int64_t difference);
 
 /// An effect and the trigger at which it breaks a reply; see Reply::fault.
@@ -2390,7 +2386,7 @@ class Exchange {
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`; after that it is `pending`.
+  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
@@ -2419,7 +2415,7 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
+  /// The bytes sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
   /// Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
@@ -2473,7 +2469,7 @@ class Journal {
   std::size_t evicted() const;
   /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
-  /// Returns the newest exchange. Throws GatewayError if there is none.
+  /// Returns the newest exchange. Throws GatewayError if none exists.
   Exchange last() const;
   /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;
@@ -2589,45 +2585,45 @@ std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
 
 // ---- script/near_miss.hpp -------------------------------------------------------------------------------------------
 
-// A stub, and a request beside it, as data.
+// A stub and its comparison with a request, as data.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A stub, as evidence names it.
+/// A reference to a stub in reports.
 struct StubReference {
-  /// Counts the gateway's stubs from 1; 0: no stub.
+  /// The number of the stub within the gateway, from 1; 0: no stub.
   std::uint64_t id = 0;
-  /// The name that it was given; empty without one.
+  /// Its given name; empty without one.
   std::string name{};
-  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
+  /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Where it was written.
+  /// Its source location.
   SourceLocation where{};
 };
 
-/// A request beside a stub that did not answer it, condition by condition.
+/// The comparison of a request with a stub that did not answer it, by condition.
 struct NearMiss {
-  /// A line of a report: a condition of the stub, or one within it.
+  /// A line of a report: a condition of the stub, or one nested in it.
   struct Condition {
-    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
+    /// The nesting depth within "any of" and "not"; 0 for the stub's own conditions.
     std::size_t depth = 0;
-    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
+    /// Whether it holds; empty if that depends on a function of the test, which is not called again.
     std::optional<bool> holds{};
-    /// What the condition says: `user text contains "weather"`.
+    /// The text of the condition: `user text contains "weather"`.
     std::string expected{};
-    /// What was there instead; empty when there is nothing to say.
+    /// The actual value; empty if there is nothing to show.
     std::string actual{};
   };
-  /// The exchange that the request began.
+  /// The exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
-  /// How many conditions the stub has, and how many of them hold; those within another do not count.
+  /// The number of the stub's conditions, and how many of them hold, without nested ones.
   std::size_t matched = 0;
   std::size_t total = 0;
-  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
+  /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions, in order; those within another follow it.
+  /// The stub's conditions in order; nested ones follow theirs.
   std::vector<Condition> conditions{};
 };
 
@@ -2666,7 +2662,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 if there is none.
+  /// The stub concerned; id 0 without one.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -2724,7 +2720,7 @@ class [[nodiscard]] Verification {
   std::size_t evicted() const { return evicted_; }
   /// The number of exchanges still under way.
   std::size_t open() const { return open_; }
-  /// Returns what it prints: the first 20 problems and the first 20 notes.
+  /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;
 
  private:
@@ -2851,13 +2847,12 @@ class ReportedProblems;
 ///
 /// A request counts as the retry of an earlier one if all of this holds:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
-/// and
-///     `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
+///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
-///     has retried it.
+///   has retried it.
 /// - No key, limit, stub, state machine or forced failure was changed in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
-///     them and this is the next number.
+///   them and this is the next number.
 /// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
 /// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
 /// request within 100 ms of a failure counts as another call.
@@ -2965,22 +2960,21 @@ inline Operation operation(std::string method, std::string path) { return {std::
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// `requests` per `window` on the gateway's clock. A window begins with the first request after the last one ended;
-/// a request beyond the number gets 429, and its Retry-After is what is left of the window, rounded up to whole
-/// seconds.
+/// `requests` per `window` on the gateway's clock. A window begins with the first request after the previous window.
+/// Further requests get 429; Retry-After is the remaining time of the window, rounded up to whole seconds.
 struct RateLimit {
   std::size_t requests;
   Duration window;
 };
 
-/// `tokens` per `window` on the gateway's clock: a chat request takes those of its prompt and `max_tokens` for each of
-/// its choices, an embedding those of its input. A window begins as that of a RateLimit does. A request that finds too
-/// few left gets 429 with what is left of the window as Retry-After; one that asks for more than `tokens`, the 429 or
-/// 413 of Options::oversized_gets_413.
+/// `tokens` per `window` on the gateway's clock. A chat request takes the tokens of its prompt and `max_tokens` for
+/// each choice, an embedding those of its input. Windows begin as in RateLimit. If too few are left, the request gets
+/// 429 with the remaining time as Retry-After. If it asks for more than `tokens`, it gets the 429 or 413 of
+/// Options::oversized_gets_413.
 ///
-/// What the usage of the answer does not need goes back before the answer ends, and all of it where that is a failure.
-/// Without `max_tokens` the answer's tokens are taken when there is one, even if that is more than were left. An answer
-/// without a usage of the gateway's making, by raw_reply() or chunks(), keeps what was taken.
+/// Before the answer ends, tokens that its usage does not need are returned; for a failure, all of them. Without
+/// `max_tokens`, the tokens of an answer are taken when it is made, even if fewer are left. Answers without a usage by
+/// the gateway (raw_reply(), chunks()) keep everything taken.
 struct TokenLimit {
   std::size_t tokens;
   Duration window;
@@ -2992,35 +2986,34 @@ enum class KeyState { enabled, disabled, deleted };
 std::string to_string(KeyState state);
 std::ostream& operator<<(std::ostream& out, KeyState state);
 
-/// What the console shows of a key, at the moment of the call. The secret is not part of it: Keys::create shows it
-/// once.
+/// The public data of a key at the time of the call. Excludes the secret, which only Keys::create returns.
 struct ApiKey {
-  /// "key_1", which is the default key, "key_2" and so on.
+  /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// How its secret begins, if with "sk-", and ends: "sk-…ab12". Of a secret with fewer than 16 characters nothing of
-  /// its end is shown.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is hidden if the secret has fewer than 16
+  /// characters.
   std::string hint;
   KeyState state = KeyState::enabled;
-  /// Models it may use; empty: all.
+  /// The models it may use; empty: all.
   std::vector<std::string> models;
-  /// Operations it may use; empty: all.
+  /// The operations it may use; empty: all.
   std::vector<Operation> operations;
-  /// The limit of this key alone; empty: none.
+  /// Its own rate limit; empty: none.
   std::optional<RateLimit> limit;
-  /// The limit of this key alone to tokens; empty: none.
+  /// Its own token limit; empty: none.
   std::optional<TokenLimit> limit_tokens;
-  /// The name of the group of keys whose requests and tokens count together against them; empty: the key counts alone.
+  /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
-  /// When it was created, on the gateway's clock.
+  /// The time of its creation, on the gateway's clock.
   TimePoint created;
-  /// Requests that presented its secret, whatever they were answered. The journal may have evicted them.
+  /// The number of requests with its secret, regardless of the answer and of eviction from the journal.
   std::size_t requests = 0;
   /// When the last of them was complete, on the gateway's clock; empty before the first.
   std::optional<TimePoint> last_used;
 };
 
-/// A key that was just made, with its secret, which is shown this once.
+/// A new key with its secret, which is not shown again.
 struct CreatedKey {
   std::string id;
   std::string secret;
@@ -3031,13 +3024,13 @@ namespace detail {
 
 struct Access;
 
-/// A state that a key has for so many requests.
+/// A key state for a number of requests.
 struct KeyStep {
   KeyState state;
   std::size_t requests;
 };
 
-/// What KeyOptions were set to.
+/// The values of KeyOptions.
 struct KeyValues {
   std::optional<std::string> secret;
   bool disabled = false;
@@ -3051,37 +3044,37 @@ struct KeyValues {
 
 }  // namespace detail
 
-/// How a key is created. A value; each setter returns a changed copy.
+/// The settings of a new key. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
   KeyOptions() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// The key's secret. Unless set, one is generated. The documented service has only keys that start with `sk-`; this
-  /// takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-` alone, or a
-  /// secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer than 16
-  /// characters is masked in fields that carry credentials only, since it may be a word of a prompt.
+  /// Sets the key's secret. Default: generated. The documented service only has keys that start with `sk-`; this
+  /// accepts any visible ASCII without spaces, such as the `EMPTY` of local servers. Keys::create throws GatewayError
+  /// if it is empty, just `sk-` or in use. A secret without `sk-` and with fewer than 16 characters may be a word of a
+  /// prompt, so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
-  /// Whether the key is created disabled. False unless set.
+  /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
-  /// The key is in this state, enabled or disabled, for its first `requests`, at least 1, then in that of the next such
-  /// call for as many as that says; then as disabled() says. Requests count whatever they are answered. Repeatable.
-  /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted. Else GatewayError.
+  /// Sets the state, enabled or disabled, for the first `requests` requests, at least 1. Repeatable: each call
+  /// continues after the previous one; afterwards disabled() applies. All requests count, regardless of the answer.
+  /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted.
   [[nodiscard]] KeyOptions state_for(KeyState state, std::size_t requests) const;
-  /// The key may use only these models: others get 403, and the models list omits them. All unless set.
+  /// Limits the key to these models: others get 403 and are missing from the models list. Default: all.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// The key may use only these operations: others get 403. All unless set.
+  /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
-  /// Keys::create throws GatewayError. Any number unless set.
+  /// Limits the requests of the key per window of the gateway's clock; see RateLimit. Both are positive, or
+  /// Keys::create throws GatewayError. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// The requests of the key may take only so many tokens per window of the gateway's clock; see TokenLimit. It holds
-  /// beside limit(). Both positive, or Keys::create throws GatewayError. Any number unless set.
+  /// Limits the tokens of the key per window of the gateway's clock; see TokenLimit. Applies in addition to limit().
+  /// Both are positive, or Keys::create throws GatewayError. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
-  /// The requests of all keys of this group count together, and so do their tokens, against the limits of whichever of
-  /// them asks. Each has a window of its own unless set.
+  /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
+  /// with its own limits. Default: each key counts alone.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
@@ -3101,52 +3094,53 @@ class KeyStore;
 
 }  // namespace detail
 
-/// The keys of a gateway, as the console's page API Keys manages them. A handle: may outlive its gateway. A change
-/// applies to the first request that is sent after the call returned, from any thread; a request under way completes. A
-/// call with an id throws GatewayError for an unknown id, and all but find() for a deleted key too.
+/// The keys of a gateway, as the console page API Keys manages them. A handle that may outlive its gateway. A change
+/// applies to requests sent after the call returns, from any thread; requests under way complete. Functions with an id
+/// throw GatewayError for an unknown id and, except find(), for a deleted key.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// Makes a new key, whose secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be
-  /// one (KeyOptions::secret), and for a limit that is not positive.
+  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for an invalid secret
+  /// (KeyOptions::secret) and for a limit that is not positive.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: its requests get 403 from now on. No effect on a disabled key.
   void disable(const std::string& id) const;
-  /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.
+  /// Disables the key for its next `requests` requests, at least 1, which get 403; then it is enabled. See
+  /// KeyOptions::state_for.
   void disable_for(const std::string& id, std::size_t requests) const;
-  /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
+  /// Enables the key: its requests are accepted again. No effect on an enabled key.
   void enable(const std::string& id) const;
-  /// Deletes the key: its requests get 401 from now on. It cannot come back.
+  /// Deletes the key: its requests get 401 from now on. This is final.
   void remove(const std::string& id) const;
-  /// Limits the key to these models: others get 403, and the models list omits them. An empty list: all.
+  /// Limits the key to these models: others get 403 and are missing from the models list. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
   /// Limits the key to these operations: others get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
-  /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
+  /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
-  /// Ends the key's limit. Nothing happens to a key without one.
+  /// Removes the key's rate limit, if any.
   void unlimit_rate(const std::string& id) const;
-  /// Limits the key to `tokens` per `window`, starting afresh; see TokenLimit. Both positive, or GatewayError.
+  /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
-  /// Ends the key's limit of tokens. Nothing happens to a key without one.
+  /// Removes the key's token limit, if any.
   void unlimit_tokens(const std::string& id) const;
-  /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
-  /// GatewayError.
+  /// Sets the limit shared by all keys, both values positive, and restarts its count. Replaces Options::limit and
+  /// applies in addition to the keys' own limits.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
-  /// Ends the limit that all keys share.
+  /// Removes the limit shared by all keys.
   void unlimit_rate_for_all() const;
-  /// Sets a limit of tokens that all keys share, beside their own, in place of Options::limit_tokens, starting afresh.
-  /// Both positive, or GatewayError.
+  /// Sets the token limit shared by all keys, both values positive, and restarts its count. Replaces
+  /// Options::limit_tokens and applies in addition to the keys' own limits.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
-  /// Ends the limit of tokens that all keys share.
+  /// Removes the token limit shared by all keys.
   void unlimit_tokens_for_all() const;
 
-  /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
+  /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;
-  /// Every key that is not deleted, in order of creation.
+  /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
 
  private:
@@ -3180,7 +3174,7 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// Returns the profile with this to_string. Throws GatewayError with the list of names if there is none.
+/// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
 Profile profile_named(std::string_view name);
 /// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
@@ -3210,135 +3204,133 @@ struct OptionValues;
 
 }  // namespace detail
 
-/// What becomes of a chat request that no stub answers while stubs are mounted.
+/// The answer to a chat request that matches none of the mounted stubs.
 enum class Unmatched {
   /// 422 `no_stub_matched`, and verify() reports it.
   fails_verification,
-  /// 422 `no_stub_matched`, and that is all.
+  /// 422 `no_stub_matched`, without a problem in verify().
   allowed,
-  /// The default reply answers, as if there were no stub.
+  /// The default reply, as without stubs.
   gets_default_reply,
 };
 
-/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. A wrong
-/// value throws GatewayError from the Gateway's constructor.
+/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. The
+/// Gateway's constructor throws GatewayError for invalid values.
 class Options {
  public:
   Options();
 
-  /// The address or name to listen on, not empty. 127.0.0.1 unless set: cpp-httplib is not meant for a hostile network.
+  /// Sets the address or name to listen on, not empty. Default: 127.0.0.1, because cpp-httplib is not meant for a
+  /// hostile network.
   [[nodiscard]] Options host(std::string host) const;
-  /// The port to listen on, from 0 to 65535. 0, which it is unless set, takes a free one, so that tests run side by
-  /// side. A port is never shared.
+  /// Sets the port to listen on, from 0 to 65535. 0 (default) takes a free port, so that tests can run in parallel. A
+  /// port is never shared.
   [[nodiscard]] Options port(int port) const;
 
-  /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
-  /// given once, or GatewayError.
+  /// Adds a served model; repeatable. Default: only `mock-model`. Id and owner are UTF-8. Ids are unique and not empty.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
-  /// Serves any model: a request for an id that is neither set here nor named by a stub gets its answer, and the review
-  /// notes it (`unlisted_model`). `GET /v1/models` lists what model() set, `mock-model` if nothing, then the ids that
-  /// stubs name, and the first 1,000 that requests asked for, up to 256 bytes each; a reset of the journal forgets
-  /// these. Rights of keys count as always. Off unless set: the documentation answers 404 for a model that is not
-  /// there.
+  /// Serves any model: a request for an id that neither model() nor a stub names gets an answer, and a note in the
+  /// review (`unlisted_model`). `GET /v1/models` lists the models set by model() (`mock-model` if none), then the ids
+  /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
+  /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
-  /// Whether `POST /v1/embeddings` is served as OpenAI documents it, behind the same keys, limits, failures and checks
-  /// as a chat: vectors of unit length, the same for the same text, near for texts that share words; `float` or
-  /// `base64`, 1,536 dimensions unless asked for others, up to 8,192. Gateway::on mounts another answer in its place.
-  /// Unless set, with the openai profile alone: the gateway's documentation does not have it.
+  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the same keys, limits, failures and
+  /// checks as chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They
+  /// are `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
+  /// Default: only in the openai profile, because the gateway's documentation does not have it.
   [[nodiscard]] Options embeddings(bool served = true) const;
-  /// Lets pages of this origin call the gateway from a browser, `http://localhost:5173`, or with `*` all; repeatable.
-  /// The browser's preflight (Fetch standard, 4.8) is answered 204 without a key, every answer has the fields that let
-  /// the page read it, and `browser_request` is no finding. GatewayError for what is no origin: scheme and host, with a
-  /// port or without, and nothing behind. None unless set: pages hold no keys.
+  /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
+  /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
+  /// the page read it, and `browser_request` is no finding. An origin is scheme and host, optionally a port, and
+  /// nothing else. Default: none, because pages should not have keys.
   [[nodiscard]] Options cors(std::string origin) const;
-  /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
-  /// `sk-`. KeyOptions::secret says what it may be.
+  /// Sets the secret of the default key, which Gateway::api_key returns. Default: derived from the seed, starting with
+  /// `sk-`. See KeyOptions::secret for the limits.
   [[nodiscard]] Options api_key(std::string secret) const;
-  /// Adds a further key, which exists from the start; repeatable. Its secret, unless set, can be asked for nowhere.
+  /// Adds a further key that exists from the start; repeatable. If its secret is not set here, it cannot be read.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
-  /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
-  /// There is none unless set.
+  /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
-  /// Sets a limit of tokens that all keys share: `tokens` per `window` on the gateway's clock, both positive, or
-  /// GatewayError; see TokenLimit. It holds beside limit(). There is none unless set.
+  /// Sets a token limit shared by all keys: `tokens` per `window` on the gateway's clock, both positive; see
+  /// TokenLimit. Applies in addition to limit(). Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
-  /// Whether a request that asks for more tokens than its limit has at all gets 413, as Groq and GitHub Models answer
-  /// it, in place of OpenAI's 429. Neither has Retry-After. False unless set.
+  /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
+  /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
-  /// run. 1 unless set.
+  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. The same seed repeats the
+  /// same run. Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
-  /// The clock by which everything scripted is done: RealClock, which it is unless set, InstantClock or ManualClock.
+  /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
+  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
+  /// `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
-  /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
-  /// else a default Acceptance.
+  /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Cuts text into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Unless set, a token is
-  /// a word.
+  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Default: a
+  /// token is a word.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
-  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
-  /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
-  /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
-  /// which fits one reply.
+  /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
+  /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
+  /// once. Failures and raw replies only have their own pace, other operations have none. Throws GatewayError for
+  /// by_pieces(), which fits only one reply.
   [[nodiscard]] Options pace(Pace pace) const;
-  /// The largest `n` accepted, at least 1; beyond it 400. 128 unless set.
+  /// Sets the largest accepted `n`, at least 1; larger ones get 400. Default: 128.
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
-  /// The largest request body in bytes, at least 1; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB
-  /// longer with its sizes, extensions and trailer; beyond that it gets 413 too. So what the gateway and its journal
-  /// hold of one request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
+  /// Sets the largest request body in bytes, at least 1; larger ones get 413. Default: 16 MiB. The sizes, extensions
+  /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
+  /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// The largest request line and header section together in bytes, at least 1024; beyond it 431. 64 KiB unless set.
+  /// Sets the largest total of request line and header section in bytes, at least 1024; larger ones get 431. Default:
+  /// 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
-  /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
-  /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
+  /// Sets how many exchanges, and bytes of requests, the journal keeps, at least 1 of each. Default: 10,000 and 64 MiB.
+  /// Beyond either, the oldest are evicted; Journal::evicted counts them.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
-  /// Whether the journal keeps what was sent, for Exchange::answer. Of one answer it keeps at most max_body bytes. They
-  /// count against the bytes of journal_limits when the exchange has ended. False unless set.
+  /// Sets whether the journal keeps sent answers for Exchange::answer, up to max_body bytes each. They count towards
+  /// the bytes of journal_limits once the exchange has ended. Default: false.
   [[nodiscard]] Options keep_answers(bool keep) const;
 
-  /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
-  /// Positive, as all timeouts, or GatewayError. 30 s unless set.
+  /// Sets the real time without a byte of an unfinished request, after which it gets 408 and its connection is closed.
+  /// Positive, like all timeouts. Default: 30 s.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
-  /// is answered 408 and its connection closed. 30 s unless set.
+  /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
+  /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
-  /// it that have been received; then it is answered 408 and its connection closed. A body that slow_body() strikes may
-  /// take any time. 60 s unless set.
+  /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
+  /// then the request gets 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60
+  /// s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
-  /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
+  /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
-  /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
+  /// Sets the real time after which an idle kept-alive connection is closed. Default: 75 s.
   [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
-  /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
-  /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
-  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
-  /// longer than the timeouts of clients, so that those end it first. Positive, or GatewayError; std::nullopt: no
-  /// guard.
+  /// Sets the real time, on any clock, after which a reset ends an unlimited scripted wait: stall(), half_close() and
+  /// SseDialect::open_after_done, which otherwise only the client ends. The outcome is then `guard_expired`, and
+  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. Positive;
+  /// std::nullopt means no guard. Default: 120 s, longer than the timeouts of clients.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
-  /// What becomes of requests that no stub answers. Unmatched::fails_verification unless set.
+  /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
-  /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
+  /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
+  /// framework, or on stderr, followed by an abort. Default: true.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
-  /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
-  /// constructor, when there is no such code.
+  /// Excludes findings with this code from every review; repeatable. The Gateway's constructor throws GatewayError for
+  /// an unknown code.
   [[nodiscard]] Options without_finding(std::string code) const;
 
-  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr. Of
-  /// a connection that could not be served, which is answered 503 connection_limit, it is called on the thread that
-  /// accepts connections: as long as it takes then, no other is accepted.
+  /// Sets a function, for logs, called on the connection's thread when an exchange has ended. Its exceptions are
+  /// reported on stderr. For a connection that gets 503 connection_limit it is called on the accepting thread, which
+  /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
-  /// client can see it: for logs. A request that the fault strikes is under way meanwhile. What it throws is reported
-  /// on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on that
+  /// connection's thread and before its client can notice. A request struck by the fault is under way meanwhile. Its
+  /// exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -3669,28 +3661,28 @@ struct Access;
 
 }  // namespace detail
 
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
-/// without either belongs to no test: only the scope of every request covers it.
+/// The requests of one of several tests that share a gateway: those with its key or its header. A request with neither
+/// belongs to no test: only the scope of all requests covers it.
 class RequestScope {
  public:
-  /// Every request.
+  /// All requests.
   RequestScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
-  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
+  /// The requests with this key, by id or description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
 
-  /// Whether the request is one of them.
+  /// Whether the scope includes the request.
   bool covers(const ReceivedRequest& request) const;
-  /// Whether it is every request.
+  /// Whether the scope includes all requests.
   bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is not the scope of a key.
+  /// The key's id or description; empty for other scopes.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
-  /// The header; empty when it is not the scope of one.
+  /// The header; empty for other scopes.
   std::optional<wire::Header> header() const;
-  /// `key "billing service"`, `header x-test: 7`; empty for every request.
+  /// Returns `key "billing service"` or `header x-test: 7`; empty for all requests.
   std::string to_string() const;
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
@@ -3699,7 +3691,7 @@ class RequestScope {
  private:
   friend struct detail::Access;
   enum class Kind { all, key, header };
-  /// The scope of a header.
+  /// The requests with a header.
   RequestScope(std::string name, std::string value)
       : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
 
@@ -3708,15 +3700,15 @@ class RequestScope {
   std::string value_;
 };
 
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
-/// one that carries a credential: its value is masked before anything is compared.
+/// The requests with this header: the name in any case, the value exactly. Throws GatewayError for an invalid header,
+/// and for one that carries a credential, because its value is masked before the comparison.
 RequestScope with_header(std::string name, std::string value);
 
 }}  // namespace mock_gateway
 
 // ---- script/failure_scope.hpp ---------------------------------------------------------------------------------------
 
-// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+// The requests that a forced failure applies to; the code is in `forced_failures.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -3726,17 +3718,17 @@ struct Access;
 
 }  // namespace detail
 
-/// Which requests a forced failure answers.
+/// The requests that a forced failure answers.
 class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
   /// Every request.
   FailureScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation; decided before the key is looked at.
+  /// The requests of one operation, before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -3752,10 +3744,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
+/// The requests with this enabled key, by id, that may use the operation; before its rate limit. Throws GatewayError
+/// for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
+/// The valid chat requests for this model; before the script.
 FailureScope for_model(std::string id);
 
 }}  // namespace mock_gateway
@@ -3764,11 +3756,11 @@ FailureScope for_model(std::string id);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
-/// likely: at_any_event(), at_any_token(), at_any_byte().
+/// A trigger drawn for each struck reply, uniformly from the first to the `most`th of its kind: at_any_event(),
+/// at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
-  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  /// `kind` is after_events, after_tokens or after_bytes; `most` is at least 1.
   DrawnTrigger(Trigger::Kind kind, std::size_t most);
 
   Trigger::Kind kind() const { return kind_; }
@@ -3781,12 +3773,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
-/// its record says so. `most` is at least 1, or GatewayError.
+/// After an event drawn from the first `most`, at least 1. If the reply has fewer events than drawn, it stays whole,
+/// and its record says so.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token that is drawn from the first `most`; else as at_any_event().
+/// After a token drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
+/// After a byte of the body drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -3797,46 +3789,45 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
-/// of them allows it.
+/// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
-/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
-/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
-/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
-/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
-/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
-/// their turn may depend on the order in which they come.
+/// A strike depends on the gateway's seed, the number of the rule, the request and, without by_request(), on how often
+/// that request has come. It does not depend on time or on other requests. The same run therefore strikes the same
+/// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
+/// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
+/// its headers. Each rule counts the occurrences of the requests it matches, exactly for its first 65,536 different
+/// ones. Later ones share counters, so that their count may depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
-  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
-  /// happen in any reply.
+  /// Breaks the reply of a stub or the default reply, or the failure of a later rule; see Reply::fault. No effect on a
+  /// reply that cannot break this way, such as a failure, which has no events. Throws GatewayError for faults
+  /// impossible in any reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
-  /// script had for this one.
+  /// Answers with a failure before a stub is chosen: no stub is called, so a retry gets the reply that the script had
+  /// for this request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
-  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
-  /// nothing, and for by_pieces, which fits one reply.
+  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
+  /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
+  /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
-  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
+  /// before there is a request: see Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
-  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
-  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
+  /// Strikes occurrences `n`, 2·`n`, … of each request. Requests are counted separately, because the order of different
+  /// requests is not a property of the client. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
+  /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
-  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  /// Draws from the request alone, regardless of its occurrences: a request struck once is always struck, and gateways
+  /// with the same seed, rules and keys agree. nth() and first() still count.
   [[nodiscard]] Chaos by_request() const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
-  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
+  /// Restricts the rule to requests that match all of these; only they are counted. See StubBuilder::when. Functions of
+  /// the test run on the connection's thread without locks; their exceptions become a 500 and a problem that verify()
+  /// reports.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3873,27 +3864,26 @@ struct SweepPlan;
 
 }  // namespace detail
 
-/// What a sweep breaks a reply with unless SweepOptions::effects sets others, and what such a list may begin with:
-/// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
-/// skip_event, duplicate_event. Every one comes to an end by itself, unless the client does not close its side after a
-/// FIN.
+/// Returns the default effects of a sweep, a base for custom SweepOptions::effects: close_connection, reset_connection,
+/// half_close, truncate, garbage, stall of 10 ms, error_event of a server error, skip_event, duplicate_event. Each ends
+/// by itself, unless the client does not close its side after a FIN.
 std::vector<Effect> sweep_effects();
 
-/// How a sweep goes; see Gateway::sweep. A value; each setter returns a changed copy.
+/// The settings of a sweep; see Gateway::sweep. A value; each setter returns a changed copy.
 class SweepOptions {
  public:
   SweepOptions();
 
-  /// Breaks the reply with these, in place of sweep_effects(). GatewayError for an empty list, and for splits().
+  /// Sets the effects instead of sweep_effects(), at least one. Throws GatewayError for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// Breaks the reply at every byte of the body besides. GatewayError for splits(), which are at every byte.
+  /// Also breaks the reply at every byte of the body. Throws GatewayError for splits(), which cover every byte anyway.
   [[nodiscard]] SweepOptions every_byte() const;
-  /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
+  /// Limits the number of steps, at least 1. They are spread evenly and are always the same.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
+  /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
-  /// of an agent, or one of several tests on a gateway.
+  /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
+  /// or one of several tests on a gateway.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3914,27 +3904,26 @@ class SweepOptions {
   detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
-/// A sweep that breaks nothing: the reply comes whole, in two writes (Reply::split_write), the second after byte 1, 2
-/// and so on of everything that the client receives, the head included. A parser that yields the same each time
-/// depends on no piece being whole. Each step takes a millisecond or two of real time.
+/// A sweep without faults: the whole reply is sent in two writes (Reply::split_write), divided after byte 1, 2 and so
+/// on of all bytes, including the head. A parser with the same result each time does not depend on complete pieces. A
+/// step takes 1 to 2 ms of real time.
 SweepOptions splits();
 
-/// One step of a sweep that is over: how the reply came, and what the client made of it. A value; its exchanges are
-/// handles.
+/// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
 class SweepStep {
  public:
   /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
   const std::string& name() const { return name_; }
-  /// Where the reply broke. GatewayError for a split.
+  /// The place where the reply broke. Throws GatewayError for a split.
   const Trigger& trigger() const;
-  /// How the reply broke. GatewayError for a split.
+  /// The effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// After which byte of the answer the second write began. GatewayError for a step of another sweep.
+  /// The number of bytes before the second write. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
-  /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
-  /// several. They have ended, unless the client left one open for a second.
+  /// The requests answered by the step's reply that the journal keeps, oldest first; several if the client retried.
+  /// They have ended, unless the client left one open for 1 s.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of exchanges() came to the place where the reply breaks or is split.
+  /// Whether one of exchanges() reached the place of the fault or split.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -3956,9 +3945,9 @@ class SweepRun;
 
 }  // namespace detail
 
-/// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
-/// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
-/// copies share it, and it may outlive its gateway. One thread at a time may use it.
+/// A range of steps, each run when the loop reaches it; see Gateway::sweep. An input range with one pass; begin()
+/// restarts with the first step. The first begin() or size() makes the unbroken run, only once. A handle: copies share
+/// it, and it may outlive its gateway. Not thread-safe.
 class [[nodiscard]] Sweep {
  public:
   class Iterator {
@@ -3974,7 +3963,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Makes the next step. At the end, and where it was moved from, there is none.
+    /// Runs the next step. No effect at the end and after a move.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }
@@ -3990,10 +3979,10 @@ class [[nodiscard]] Sweep {
 
   explicit Sweep(std::shared_ptr<detail::SweepRun> run) : run_(std::move(run)) {}
 
-  /// Makes the unbroken run, unless it was made, and the first step. Lets pass what the callable throws.
+  /// Makes the unbroken run if necessary, and the first step. Lets exceptions of the callable pass.
   Iterator begin() const { return Iterator(run_); }
   Iterator end() const { return {}; }
-  /// How many steps there are. Makes the unbroken run, unless it was made.
+  /// Returns the number of steps. Makes the unbroken run if necessary.
   std::size_t size() const;
 
  private:
@@ -4006,34 +3995,34 @@ class [[nodiscard]] Sweep {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What became of a client's call, as its caller saw it.
+/// The outcome of a client's call as its caller saw it.
 struct ClientOutcome {
-  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before. After
-  /// a retry, what stands where the caller shows it: the last try's text alone, or that of all tries.
+  /// The text passed to the caller; if the call failed during a stream, the text before the failure. After a retry,
+  /// what the caller shows: the text of the last try, or of all tries.
   std::string text;
-  /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
+  /// The tool calls of the answer; their ids are not compared. A client without tools skips the scenarios with
   /// tool_calls().
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Whether the caller was told that the call failed: an exception, an error value, an error event.
+  /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be cut off from outside, because it did not end by itself.
+  /// Whether the call had to be stopped from outside because it did not end.
   bool hung = false;
-  /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
-  /// tries said, one after the other.
+  /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
+  /// several tries.
   int tries = 1;
-  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"), or in OpenAI's word for the same:
-  /// "stop" for "eos", "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none.
-  /// Judged where the scenario has one; not set: not looked at. Where it tells of the failure by itself
-  /// ("content_filter"), a caller that was told it has been told as well as by an error.
+  /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
+  /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
+  /// the error.
   std::optional<std::string> finish_reason = {};
-  /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
-  /// with one; not set: not looked at.
+  /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
+  /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
-  /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
+  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
+  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to hand it on. What has one and
-  /// hands none on has lost it.
+  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
+  /// one, the client must not lose it.
   bool asked_for_usage = false;
 };
 
@@ -4044,29 +4033,29 @@ struct ScenarioData;
 
 }  // namespace detail
 
-/// What Scenario::judge says. True when that is what a good client may do in the scenario. Prints itself:
+/// The result of Scenario::judge. True if a good client may have this outcome. Prints itself:
 /// `CHECK(scenario.judge(outcome))`.
 class [[nodiscard]] Verdict {
  public:
   enum class Kind {
-    /// The whole answer was given to the caller, and no error.
+    /// The caller got the whole answer and no error.
     handled,
-    /// The caller was told of an error, or of a finish_reason that says as much, and was shown nothing before it that
-    /// nobody said.
+    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
+    /// sent.
     error_surfaced,
-    /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
+    /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
-    /// What the caller got, with an error or without, holds what nobody said: text twice, half a character, two tool
-    /// calls in one, another finish_reason or usage.
+    /// The caller got something that was not sent: duplicate text, half a character, two tool calls merged, a different
+    /// finish_reason or usage.
     wrong_answer,
   };
 
   Kind kind() const { return kind_; }
-  /// Whether a good client may have that outcome.
+  /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
+  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -4081,10 +4070,10 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A way for a gateway to behave that clients have met, ready to be mounted. A handle: cheap to copy.
+/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -4098,59 +4087,57 @@ class Scenario {
  public:
   /// What a good client may do.
   enum class Expected {
-    /// It gives the whole answer; there is no reason for an error.
+    /// It returns the whole answer without an error.
     answer,
-    /// It tells its caller of an error: there is no whole answer. Where the scenario has a finish_reason all the same,
-    /// that one tells of it too.
+    /// It reports an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a client that is lenient, or tries again, gets the answer.
+    /// Either: a lenient client, or one that retries, gets the answer.
     answer_or_error,
   };
 
-  /// In lower case with hyphens: "usage-chunk-without-choices". It stays from release to release.
+  /// In lower case with hyphens: "usage-chunk-without-choices". Stable across releases.
   const std::string& name() const;
   /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
   const std::string& group() const;
-  /// What the gateway does, in a line.
+  /// What the gateway does, in one line.
   const std::string& description() const;
-  /// Where it comes from: reports to a client's project ("openai-node#1292", several with commas between them), else a
-  /// standard, a provider's way, or the gateway's own documentation.
+  /// The source: reports to a client's project ("openai-node#1292", several separated by commas), otherwise a standard,
+  /// a provider's behavior or the gateway's own documentation.
   const std::string& reference() const;
-  /// What a good client does, in a line.
+  /// What a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do.
   Expected expected() const;
-  /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
+  /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer, unless the
-  /// reason is what says that it is not whole: "content_filter".
+  /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
+  /// that it is incomplete: "content_filter".
   const std::string& finish_reason() const;
-  /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
-  /// no other stream has one. Nothing when there is no whole answer.
+  /// The usage of plain answers, and of streams if the scenario is about usage in streams; other streams have none.
+  /// Empty if there is no whole answer.
   std::optional<TokenUsage> usage() const;
-  /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
+  /// Whether it only affects stream requests. Plain requests then get a correct answer.
   bool needs_stream() const;
-  /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
+  /// Whether a client without a timeout may wait for an hour or forever. Then the test needs a timeout too.
   bool needs_timeout() const;
-  /// How many calls the scenario needs, one after another by the same client, so that connections are kept. The last
-  /// one is judged.
+  /// The number of consecutive calls needed from the same client, so that connections are kept. The last one is judged.
   int calls() const;
 
-  /// How the gateway must start: `base`, with what the scenario needs. Options::verify_on_destruction is off, since
-  /// judge() says what was wrong.
+  /// Returns `base` with the settings that the scenario needs. Options::verify_on_destruction is off, because judge()
+  /// reports mistakes.
   Options options(Options base = {}) const;
-  /// Makes the gateway behave so to every chat request of any client with a valid key, again and again; where only a
-  /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
+  /// Applies the scenario to every chat request with a valid key; if only a first try fails, to every second one. Takes
+  /// priority over stubs mounted earlier.
   void mount(Gateway& gateway) const;
 
-  /// Whether the scenario happened to this exchange: its own reply answered, in the form in which it shows, and came to
-  /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
-  /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
+  /// Whether the scenario affected this exchange: its own reply answered, in the form in which it shows, and reached
+  /// all its faults. Waits for the exchange to end, as Exchange::outcome() does; false if it does not. False for
+  /// scenarios of connections, which need no exchange: see Journal::connection_hits.
   bool happened_to(const Exchange& exchange) const;
 
-  /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
+  /// Judges the outcome of one call, the last of calls().
   Verdict judge(const ClientOutcome& outcome) const;
 
  private:
@@ -4164,13 +4151,12 @@ class Scenario {
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
-/// All scenarios, group by group, sorted by name within each.
+/// Returns all scenarios by group, and by name within a group.
 const std::vector<Scenario>& catalogue();
-/// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
+/// Returns the scenario with this name. Throws GatewayError with the nearest names if the name is unknown.
 Scenario scenario(std::string_view name);
-/// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
-/// good_client, expected, text, tool_calls, finish_reason, usage (null where there is none), needs_stream,
-/// needs_timeout, calls.
+/// Returns the description of a scenario for programs in other languages: name, group, description, reference,
+/// good_client, expected, text, tool_calls, finish_reason, usage (null if absent), needs_stream, needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 
 }}  // namespace mock_gateway
@@ -4191,44 +4177,44 @@ class Mishap {
  public:
   /// What the client's caller does in the turn.
   enum class Call {
-    /// It makes a call, and waits for its end.
+    /// It makes a call and waits for its end.
     whole,
-    /// It makes a streamed call, and stops it once it has been given so many pieces of text: cancel_after().
+    /// It makes a streamed call and stops it after cancel_after() pieces of text.
     cancelled,
-    /// It makes a call, and gives it up after a time: abandon_after().
+    /// It makes a call and gives up after abandon_after().
     abandoned,
   };
 
-  /// In lower case with hyphens: "rotated-key". It stays from release to release.
+  /// In lower case with hyphens: "rotated-key". Stable across releases.
   const std::string& name() const;
-  /// What the gateway does, in a line.
+  /// What the gateway does, in one line.
   const std::string& description() const;
-  /// Where it comes from, as Scenario::reference says.
+  /// The source, as in Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in a line.
+  /// What a good client does, in one line.
   const std::string& good_client() const;
-  /// What a good client may do. Of a call that its caller ends, an error is right too.
+  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
-  /// All text of the reply. No two turns of a session have the same.
+  /// All text of the reply, different in each turn of a session.
   const std::string& text() const;
-  /// Whether it shows in stream requests only.
+  /// Whether it only affects stream requests.
   bool needs_stream() const;
   Call call() const;
-  /// After how many pieces of text the caller stops the call: 2 to 4. 0 unless it is cancelled.
+  /// The number of pieces of text after which the caller stops the call: 2 to 4; 0 unless it is cancelled.
   std::size_t cancel_after() const;
-  /// After what time the caller gives the call up: 100 to 200 ms. 0 unless it is abandoned.
+  /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
   Duration abandon_after() const;
 
-  /// Begins the turn: the gateway answers every chat request so until the next turn begins, or the session ends. A turn
-  /// that is left out is not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
+  /// are not mounted.
   void mount() const;
-  /// The key that the client is to use from this turn on. It is another one once `rotated-key` is mounted, and the one
-  /// before is then deleted.
+  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
+  /// previous key is then deleted.
   std::string api_key() const;
-  /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits, in real time, up to a second for the request to come, up to a second for the
-  /// client to leave, and in `abandoned-wait` 1.3 s for another try, unless the clock is not real. Throws GatewayError
-  /// for a turn that is not the one that was mounted last.
+  /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
+  /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
+  /// `abandoned-wait` 1.3 s for a retry, unless the clock is not the real one. Throws GatewayError unless this turn was
+  /// the last one mounted.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -4240,7 +4226,7 @@ class Mishap {
   std::size_t number_;
 };
 
-/// The turns of a session, in their order; see mishaps().
+/// The turns of a session in order; see mishaps().
 class Mishaps {
  public:
   std::vector<Mishap>::const_iterator begin() const { return turns_.begin(); }
@@ -4254,11 +4240,11 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, errors of the server and of a proxy, a connection that is closed, refused keys, an answer
-/// that is cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue()
-/// does: whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it
-/// leaves what it no longer reads. The seed decides the order, the texts and the times.
+/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
+/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
+/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
+/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -4270,9 +4256,9 @@ class Mishaps {
 ///     }
 ///     CHECK(gateway.review());  // it waited as told, and did not repeat what was final
 ///
-/// Let each call ask something of its own: review() cannot tell a call that asks the same at once from another try.
-/// The session has keys of its own, which are deleted with its last handle. The gateway must outlive mount(), and stay
-/// where it is. It takes some five seconds of real time, in which the client waits as it is told to.
+/// Make each request different: review() cannot tell an equal request that follows at once from a retry. The session
+/// has its own keys, which are deleted with its last handle. The gateway must outlive mount() and must not be moved.
+/// The session takes about 5 s of real time, in which the client waits as told.
 Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 }}  // namespace mock_gateway
@@ -4281,8 +4267,8 @@ Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Scenarios of your own: a folder of scripts, each with a "scenario" section, which says what the script does to a
-/// client and what a good client makes of it. docs/catalogue.md has an example. A value: cheap to copy.
+/// Custom scenarios: a folder of scripts, each with a "scenario" section about what the script does to a client and
+/// what a good client does. docs/catalogue.md has an example. A value: cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
 ///       Gateway gateway{scenario.options()};
@@ -4291,14 +4277,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` of a folder, those in folders within included, in the order of their bytes; of
-  /// a file, that file. Each is one scenario. Throws ScriptError with the problems of all of them.
+  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file. Each is
+  /// one scenario. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// In the order of their files.
+  /// The scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
-  /// The scenario of that name. Throws GatewayError, which says what there is, when there is none.
+  /// Returns the scenario with this name. Throws GatewayError with the known names if the name is unknown.
   Scenario scenario(std::string_view name) const;
 
  private:
@@ -4330,41 +4316,41 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 class Gate;
 
-/// What is wrong with a script document, and where.
+/// A problem in a script document, with its position.
 struct ScriptProblem {
-  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
-  /// means.
+  /// An error prevents the document from being served. With a warning it can be served, but probably does not do what
+  /// its author intends.
   Severity severity = Severity::error;
-  /// The file as it was named; empty for a document that came as Json.
+  /// The file as named by the caller; empty for a document passed as Json.
   std::string file;
-  /// Line and column count from 1; both are 0 for a document that came as Json.
+  /// Line and column, from 1; both are 0 for a document passed as Json.
   std::size_t line = 0;
   std::size_t column = 0;
-  /// JSON pointer (RFC 6901) of the value.
+  /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// What is wrong, and what would be right.
+  /// The mistake and the correction.
   std::string message;
-  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
-  /// values of "secret" and "api_key" are asterisks.
+  /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
+  /// of "secret" and "api_key" are replaced by asterisks.
   std::string source;
-  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  /// The column at which `source` begins; more than 1 if a long line is cut.
   std::size_t source_column = 1;
 
-  /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
+  /// Returns "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret below the position.
   std::string to_string() const;
 };
 
-/// Says why script documents cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says when there are more.
+  /// Keeps the first 20 problems; what() tells whether there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp, to keep them out of including files.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   MOCK_GATEWAY_INLINE ~ScriptError() override;
 
-  /// The first twenty.
+  /// The first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -4379,14 +4365,16 @@ struct ScriptPlan;
 
 }  // namespace detail
 
-/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
+/// The part of a gateway that a script document has mounted. A thread-safe handle that may outlive both.
 class LoadedScript {
  public:
   /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
+  /// none.
   Stub stub(const std::string& name) const;
-  /// The gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
+  /// unknown.
   Gate gate(const std::string& name) const;
 
  private:
@@ -4397,52 +4385,53 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
-/// what they hold. A value: cheap to copy.
+/// Script documents, read and checked: everything that the C++ API can express as a value, written as JSON.
+/// docs/scripts.md lists their contents. A value: cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the last step for a document that says nothing of how the gateway starts.
+/// For a document without settings for the start of the gateway, Gateway::load does the last step.
 class ScriptDocument {
  public:
-  /// Reads files, and of folders every `*.json` and `*.jsonc`, those in folders within included, in the order of their
-  /// bytes. Several are one document: stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws
-  /// ScriptError with the problems of all of them.
+  /// Reads files, and all `*.json` and `*.jsonc` files in folders and their subfolders, in byte order. Several files
+  /// form one document, with stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws ScriptError with
+  /// the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
+  /// The same, for a replacement of `loaded`: gates with the same name stay the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// Reads and checks a document that is a value. Throws ScriptError.
+  /// Checks a document passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
-  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
-  /// `base` that no gateway can have.
+  /// Returns `base` with the document's settings for the start of the gateway ("gateway", "keys"). Models and keys are
+  /// added; a model in `base` gets the document's owner if it sets one. Throws GatewayError for invalid values in
+  /// `base`.
   Options options(Options base = Options()) const;
-  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
-  /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
-  /// the gateway nor the document has.
+  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
+  /// keys. The stubs are one block: the first matching one answers, and all of them precede stubs mounted earlier.
+  /// Throws GatewayError if the secret or name of a key belongs to a key with a different name or secret, and
+  /// ScriptError for a failure for a key that neither the gateway nor the document has. In both cases nothing is
+  /// mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
-  /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
-  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
-  /// mount() does, and changes nothing then.
+  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
+  /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
+  /// failures, chaos, connection faults and operations only change if their section has changed. A key with a new
+  /// secret no longer accepts the old one. Anything not from `loaded` stays. Throws as mount() does, without changes.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
-  /// Whether it says how the gateway starts ("gateway").
+  /// Whether it has settings for the start of the gateway ("gateway").
   bool has_options() const;
-  /// Whether both say the same of how the gateway starts.
+  /// Whether both have the same settings for the start of the gateway.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
+  /// Returns the parts that can be served but are probably mistakes: a stub hidden by an earlier one, a state that is
+  /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
-  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
+  /// The same, with warnings that depend on the gateway: models it does not serve, keys in `key_is` it does not have,
+  /// operations in the rights of keys that are not mounted, and probable misspellings of operations in the scope of a
+  /// failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files that were read, in order; empty for a value.
+  /// The files read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 
@@ -4474,7 +4463,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// Returns the request and its outcome so far; `ended` is null while the exchange is under way. Does not contain the
 /// answer: see Exchange::answer.
 Json as_json(const Exchange& exchange);
-/// Returns what was sent: status, header fields, body, and the parts of a stream with their times. Bodies are limited
+/// Returns the sent answer: status, header fields, body, and the parts of a stream with their times. Bodies are limited
 /// to 1 MiB; `left_out` counts the bytes that follow.
 Json as_json(const SentAnswer& answer);
 /// Returns the verification with its problems, which then count as seen.
@@ -6189,33 +6178,33 @@ class Reader {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
-/// and of base64.
+/// The replacements of secrets in records and output: for secrets that begin with `sk-`, and for other secrets and
+/// base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
-/// Whether this has the form of a key: `sk-` and something after it.
+/// Whether the text has the form of a key: `sk-` and at least one more character.
 bool looks_like_key(std::string_view text);
-/// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
+/// Whether a header with this name carries a credential, so that its value is masked in records.
 bool is_sensitive_header(std::string_view name);
 
-/// What was masked in a text.
+/// The result of masking a text.
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether a key was among it: as a word of its own, so that a key "sk-1" is not found in "task-1", or long enough to
-  /// be nothing else.
+  /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
+  /// be unambiguous.
   bool has_key = false;
 };
 
-/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs. For any thread.
+/// Secrets to find in texts, plain and in base64 (standard or for URLs). Thread-safe.
 class Known {
  public:
-  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
-  /// searched for.
+  /// Adds a secret. Ignores it if it neither begins with `sk-` nor has 16 bytes, because it may be a word of a prompt,
+  /// like "EMPTY".
   void add(std::string_view secret);
-  /// Masks these secrets, `others`, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
-  /// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the
-  /// other. The number of secrets costs nothing, but for those that do not begin with `sk-`.
+  /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
+  /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
+  /// depend on the number of secrets, except those without `sk-`.
   Masked mask(std::string& text, const Known& others = {}) const;
 
  private:
@@ -6225,7 +6214,7 @@ class Known {
 
   mutable std::mutex mutex_;
   std::set<std::string, std::less<>> forms_;
-  std::string beginnings_;  // the first three bytes of every form but `sk-`, one after the other
+  std::string beginnings_;  // the first three bytes of all forms except `sk-`, concatenated
 };
 
 }  // namespace secrets
@@ -6237,21 +6226,21 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace key_store {
 
-/// Throws GatewayError, which does not repeat the secret, for one that no key can have.
+/// Throws GatewayError for an invalid secret, without repeating it.
 void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
-/// A key that a script document asks for.
+/// A key in a script document.
 struct ScriptedKey {
   std::string name;
-  KeyOptions options = {};  // all of it but the name
+  KeyOptions options = {};  // everything except the name
 
   const KeyValues& values() const { return Access::values(options); }
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
-/// How much a limit of either kind lets pass in a window.
+/// The size of a rate or token limit and its window.
 struct LimitBound {
   LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
   LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
@@ -6260,35 +6249,35 @@ struct LimitBound {
   Duration window;
 };
 
-/// One limit's count in its current window.
+/// The count of one limit in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
-  std::uint64_t number = 0;  // tells it from the windows before it; 0: none has begun
+  std::uint64_t number = 0;  // identifies the window; 0: none has begun
 
-  /// Counts what `refusal` lets pass. A window that begins gets the next number after `newest`.
+  /// Counts an amount that refusal() accepts. A new window gets the number after `newest`.
   void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
-  /// What is left of the window, always positive; nothing when none is running.
+  /// Returns the remaining time of the window, always positive; empty if none is running.
   std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
-  /// What is left of the window when so much is too much for the rest of it.
+  /// Returns the remaining time of the window if the amount exceeds what is left in it.
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
-/// The tokens that a request has taken, and from where.
+/// The tokens that a request has taken, and their windows.
 struct TakenTokens {
   struct Place {
     LimitWindow* window;
-    std::uint64_t number;  // the window's when they were taken
+    std::uint64_t number;  // the window's number at that time
   };
   std::size_t tokens = 0;
   std::vector<Place> places;
 };
 
-/// Why a request does not get its tokens.
+/// The reason that a request gets no tokens.
 struct TokenRefusal {
   TokenLimit limit;
   std::size_t used;
-  std::optional<Duration> left;  // of the window; nothing: the request asks for more than the limit
+  std::optional<Duration> left;  // of the window; empty: the request exceeds the whole limit
 };
 
 /// The keys of one gateway. Thread-safe.
@@ -6296,23 +6285,23 @@ class KeyStore {
  public:
   enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
-  /// What an Authorization header says, judged.
+  /// The result of checking an Authorization header.
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
-    /// The key as it was at this moment; meaningful for deleted, disabled and enabled.
+    /// The key at that time; only for deleted, disabled and enabled.
     ApiKey key;
-    /// What follows the scheme, as sent (all of the field when it has no scheme), to be masked wherever the request
-    /// is recorded; empty without one. Of several fields, the first one's.
+    /// The credential after the scheme as sent, or the whole field without a scheme, to be masked in records; empty if
+    /// there is none. Of several fields, the first.
     std::string credential;
   };
 
   KeyStore(std::uint64_t seed, Clock clock);
 
-  /// A secret that is not given is generated from the gateway's seed and the key's number.
+  /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
-  /// Its next states; then it is enabled.
+  /// Sets its next states, after which it is enabled.
   void set_steps(const std::string& id, std::vector<KeyStep> steps);
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
@@ -6320,49 +6309,48 @@ class KeyStore {
   void set_limit_for_all(std::optional<RateLimit> limit);
   void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
   void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
-  /// Lets the first script that names the key own it, as if that script had created it.
+  /// Makes the first script that names the key its owner.
   void offer(const std::string& id);
-  /// Puts keys in the place of those that a script owns, in one step. A key of the script keeps its id while it keeps
-  /// its name or its secret. One that the script no longer has is deleted, and comes back with its name or its secret.
-  /// A key of somebody else that has the name stays as it is. Throws GatewayError, and changes nothing, when there is a
-  /// conflict.
+  /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
+  /// longer in the script are deleted, and restored when their name or secret returns. A key with the name but another
+  /// owner stays unchanged. Throws GatewayError without changes if there is a conflict.
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
-  /// What forbids each of these keys to the script; empty for one that nothing forbids. Script 0 owns no key.
+  /// Returns for each key why the script cannot have it; empty if it can. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
-  /// The keys that replace() leaves: those that are not deleted, without those of the script that it no longer names.
+  /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
-  /// Whether a key has that secret, or had it before it was deleted.
+  /// Whether a key has this secret, or a deleted key had it.
   bool knows(const std::string& secret) const;
-  /// Throws GatewayError when no key ever had that id.
+  /// Throws GatewayError if the id is unknown.
   ApiKey find(const std::string& id) const;
-  /// Every key that is not deleted, in order of creation.
+  /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
-  /// The ids of the keys with this id or description, deleted ones too.
+  /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// The limit that all keys share.
+  /// The limit shared by all keys.
   std::optional<RateLimit> limit_for_all() const;
   std::optional<TokenLimit> limit_tokens_for_all() const;
 
-  /// How often keys or limits were changed.
+  /// The number of changes to keys and limits.
   const ChangeCount& changes() const { return changes_; }
 
-  /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
-  /// presents. Two or more fields, another scheme, or an empty credential are malformed.
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
+  /// more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// The same, and counts nothing.
+  /// The same without counting.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
-  /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
-  /// A request that one of them refuses counts against neither.
+  /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
+  /// and counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Whether the key's tokens are limited, by its own limit or the one for all.
+  /// Whether the key has a token limit, its own or the shared one.
   bool limits_tokens(const std::string& id) const;
-  /// Takes tokens from the limit for all and the key's own, or from neither. Of two that refuse it returns the one that
-  /// is smaller than the request, else the one with the longer time left.
+  /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
+  /// than the request, otherwise the one with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
-  /// What was taken becomes so much, where the window from which it was taken is still the same.
+  /// Changes the amount taken, if its window is still current.
   void settle(TakenTokens& taken, std::size_t tokens);
-  /// What is left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
+  /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
     std::size_t remaining;
@@ -6371,9 +6359,9 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Masks this text from now on too. It is no key, and opens nothing.
+  /// Masks this text too from now on. It is not a key.
   void hide(std::string_view secret) { known_.add(secret); }
-  /// Masks every secret that this store ever knew, in any state, what it hides, and what Known::mask says besides.
+  /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
@@ -6381,36 +6369,36 @@ class KeyStore {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
-    std::vector<KeyStep> steps;          // the states that it has one after the other, `state` being that of the first
-    KeyState after = KeyState::enabled;  // the state behind them
+    std::vector<KeyStep> steps;          // future states; the first is the current `state`
+    KeyState after = KeyState::enabled;  // the state after `steps`
     LimitWindow window;
     LimitWindow token_window;
-    std::uint64_t script = 0;  // that owns it; 0: none
-    bool offered = false;      // the first script that names it is to own it
-    bool taken_away = false;   // deleted by its script, which may bring it back
+    std::uint64_t script = 0;  // the owner; 0: none
+    bool offered = false;      // the first script that names it becomes its owner
+    bool taken_away = false;   // deleted by its script, which may restore it
   };
 
-  /// Judges Authorization fields; counts the request where it is told when that was complete.
+  /// Checks Authorization fields; counts the request if `received` is set.
   Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
-  // All of these expect the mutex to be held.
-  /// Adds a key with this secret; without one, it is made up.
+  // All of these require the mutex.
+  /// Adds a key with this secret, or a generated one.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
-  /// A request was counted.
+  /// Advances the key's state after a counted request.
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// The counts of the group that the key belongs to, or its own.
+  /// Returns the counts of the key's group, or its own.
   LimitWindow& window_of(Entry& its);
   LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
-  /// Masked: a description is shown by list(), and not even its author gets a secret into it.
+  /// Sets the description, masked, because list() shows it: it must not contain a secret.
   void describe(Entry& its, std::string description);
-  /// The keys with this description, deleted ones too, in order of creation.
+  /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
-  /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
+  /// Returns the existing key with this name; of several, the script's own, otherwise the one with this secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
-  /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
+  /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
@@ -6423,20 +6411,19 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' places in entries_
-  secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
+  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
+  secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::map<std::string, LimitWindow> group_windows_;
   std::optional<TokenLimit> limit_tokens_for_all_;
   LimitWindow token_window_for_all_;
   std::map<std::string, LimitWindow> group_token_windows_;
-  std::uint64_t newest_window_ = 0;  // its number
+  std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };
 
-/// What a request takes of the limits of tokens while it is answered. What the answer does not keep goes back when this
-/// ends.
+/// The tokens that a request takes while it is answered. Returns the unused ones when it is destroyed.
 class TokenUse {
  public:
   TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
@@ -6444,7 +6431,7 @@ class TokenUse {
   TokenUse(const TokenUse&) = delete;
   TokenUse& operator=(const TokenUse&) = delete;
 
-  /// The answer uses so many; those beyond what was taken are taken now.
+  /// Sets the number of tokens that the answer uses. Takes those in excess of the taken ones now.
   void keep(std::size_t tokens) {
     kept_ = tokens;
     if (tokens > taken_.tokens) store_->settle(taken_, tokens);
@@ -7011,7 +6998,7 @@ class Checker {
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
 
-// What a condition is made of.
+// The parts of a condition.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -7024,12 +7011,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
-/// again.
+/// The results of the test's functions while a stub was chosen, for reports, which do not call them again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Nothing when the function was not asked.
+  /// Returns the result; empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -7042,33 +7028,33 @@ struct TextMatcherNode {
   /// Null: reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // What the two functions use.
+  // The data of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; of leaves only.
+  /// Whether the request matches; only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
-  // What choosing among many stubs reads comes first, in one line of the cache.
+  // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether no function of the tester's is part of a leaf.
+  /// Whether a leaf contains no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
+  /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // What the two functions of a leaf use: what they look at, and what it should be.
+  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
-  /// Null but for matchers of request fields.
+  /// Only set for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, where the field is looked for in the body alone.
+  /// Whether a request without the field matches, for fields read only from the body.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
@@ -7076,25 +7062,25 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The matchers that all, any and negation are made of.
+  /// The parts of all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test whose requests a leaf lets through; empty for others.
+  /// The one test that a leaf restricts requests to; empty for other leaves.
   std::optional<RequestScope> scope;
 };
 
-/// The scopes of the matchers that isolate and must match.
+/// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+/// Returns the key, by id or description, to which the scopes are restricted, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
-/// matches; nothing when that depends on a function that was not asked.
+/// Appends what a report shows of the matcher, without running the test's functions. Returns whether the request
+/// matches; empty if that depends on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
@@ -7106,7 +7092,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
-  /// The reply that a gateway without stubs gives.
+  /// The default reply, as from a gateway without stubs.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
@@ -7120,7 +7106,7 @@ struct ReplyStep {
 
   bool is_default() const { return !reply && !function && !asks; }
 
-  /// At least one of the two is null.
+  /// At most one of the two is set.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
   bool asks = false;  // then both are null
@@ -7131,11 +7117,11 @@ struct MachineState {
   std::string state;
 };
 
-/// Everything that a stub is told before it goes live.
+/// The settings of a stub.
 struct StubPlan {
   std::vector<Matcher> matchers;    // all must match
-  std::vector<Matcher> validators;  // of requests that it answers
-  std::vector<ReplyStep> replies;   // none: it must never be asked
+  std::vector<Matcher> validators;  // for the requests that it answers
+  std::vector<ReplyStep> replies;   // empty: never()
   bool nothing_more = false;
   std::optional<std::size_t> at_most;
   std::optional<Range> expected_calls;
@@ -7144,48 +7130,48 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// A scenario of the catalogue mounted it, and not the test.
+  /// Whether a scenario of the catalogue mounted it.
   bool of_catalogue = false;
-  /// What a script says of it, without its "source"; null: it is of no script. A stub of another reading that has the
-  /// same is the same stub.
+  /// Its JSON in a script, without "source"; null if it is not from a script. When the script is read again, a stub
+  /// with equal JSON is the same stub.
   std::shared_ptr<const std::string> json;
-  /// The newest exchange when it was mounted: none before it could have been its own.
+  /// The newest exchange at the time of mounting: the stub did not answer it or earlier ones.
   std::uint64_t newest_exchange = 0;
 };
 
 class Script;
 
-/// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
+/// A mounted stub. The plan is constant; its counts change, and its location in an edited file.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Where it stands now: the plan has where it stood first.
+  /// The current location; the plan has the original one.
   SourceLocation where() const;
-  /// The tests that it belongs to, by its isolating matchers. Empty: every one.
+  /// The tests it belongs to, from its isolating matchers; empty: all.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
-  /// Its name, else what it matches; for reports.
+  /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
-  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
-  /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
+  /// stub was mounted on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
 
-  /// How often it was taken, requests included that are not yet in the journal.
+  /// The number of calls, including requests not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// It has answered as many requests as `times` or its sequence allows.
+  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
-  /// A request that it answers is in the journal now.
+  /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 when there is none.
+  /// The ids of the first and the last exchange that it answered; 0 if none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
-  /// One exchange that the stub is answering, from its choice to its end.
+  /// An exchange that the stub is answering, from its choice to its end.
   class Use {
    public:
     Use() = default;
@@ -7197,24 +7183,24 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The most that it was answering at one time.
+  /// The peak number of exchanges it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
   friend class Script;
-  std::uint64_t id_ = 0;  // given when it is mounted
+  std::uint64_t id_ = 0;  // set when mounted
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
   std::size_t limit_;  // of calls
-  // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
+  // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // among stubs of one priority, the greater is asked first
-  std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
-  mutable std::mutex where_mutex_;        // for those who read without the script's mutex
+  std::uint64_t place_ = 0;               // with equal priority, the larger is tried first
+  std::atomic<bool> shares_line_{false};  // whether another stub was mounted on this line
+  mutable std::mutex where_mutex_;        // for readers without the script's mutex
   SourceLocation where_;
-  // Changed under the journal's mutex only.
+  // Only changed under the journal's mutex.
   std::atomic<std::size_t> recorded_{0};
   std::atomic<std::uint64_t> first_exchange_{0};
   std::atomic<std::uint64_t> last_exchange_{0};
@@ -7224,7 +7210,7 @@ class StubState {
 
 namespace scripts {
 
-/// A line at which stubs are mounted, and how many.
+/// A source line with the number of stubs mounted on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -7232,149 +7218,149 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for what cannot be meant.
+/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// The step of the sequence that answers a call, from 0; the last one stays. There is at least one.
+/// Returns the step of the sequence for a call, from 0; the last one repeats. There is at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
+/// Returns the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without any.
 std::string conditions(const StubPlan& plan);
 
-/// The stubs of one gateway, in the order in which they are asked: by priority, then newest first. Choosing takes no
-/// lock while matchers run.
+/// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
 class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// The state of a state machine: "started" until it was moved.
+  /// Returns the state of a state machine: "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null when none answers.
+    /// Null if none answers.
     std::shared_ptr<StubState> stub;
-    /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
+    /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// Which call of the stub it is, from 0.
+    /// The number of the stub's call, from 0.
     std::size_t call = 0;
-    /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
+    /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
-    /// What the tester's functions said.
+    /// The results of the test's functions.
     FunctionResults function_results;
-    /// The stubs that could have been asked: those of other tests are left out.
+    /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
 
-  /// Throws GatewayError for `at_most` 0.
+  /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
   /// An element of a block of stubs.
   struct BlockStub {
-    /// One that is mounted and stays, unless it is removed before the block is mounted; null: a new one.
+    /// A mounted stub to keep, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
-    /// What makes a new one; also says where one that stays stands now.
+    /// The settings of a new stub, or the current location of a kept one.
     StubPlan plan;
   };
-  /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
-  /// answer nothing any more, and nothing is expected of them. `place` is what an earlier call gave; 0: before all that
-  /// is mounted now, and it becomes the block's place.
+  /// Mounts stubs atomically, the first of them tried first, in place of `replaced`. Replaced stubs that are not kept
+  /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
+  /// before all mounted stubs, which is then stored in it.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
+  /// Removes a stub: later requests no longer match it, and earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
-  /// The same of several, in one step.
+  /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for error reports about its exception.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
-    std::shared_ptr<const Stubs> considered;  // keeps both
+    std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
-  /// Lets a matcher's exception pass. `has_default_reply`: whether the default reply can be made for the request;
-  /// called at most once, and only when a stub is to give it.
+  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub applies to the request. Lets
+  /// exceptions of matchers pass. `has_default_reply` tells whether the default reply can be made; it is called at most
+  /// once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// What choose() would choose. Takes no call, moves no state machine and runs none of the tester's functions: a
-  /// condition that only such a function decides does not hold here.
+  /// Returns what choose() would choose. Counts no call, moves no state machine and runs no function of the test: a
+  /// condition that depends on one does not hold.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// The mounted stubs, in the order in which they are asked.
+  /// Returns the mounted stubs in evaluation order.
   std::shared_ptr<const Stubs> stubs() const;
-  /// The mounted stubs, and those removed since the last reset before they were met, in order of mounting.
+  /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
-  /// "started" until it was moved.
+  /// Returns "started" until the state is changed.
   std::string state(const std::string& machine) const;
-  /// `key` is the id of the only key whose stubs know the machine; empty: of any.
+  /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// How often stubs or states were changed by the test.
+  /// The number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Forgets what is expected of removed stubs that belong to a test.
+  /// Drops the expectations of removed stubs that belong to a test.
   void forget_removed(const RequestScope& scope);
-  /// Forgets the states of state machines whose names begin so, and which only stubs of this key know.
+  /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Forgets stubs and the states of state machines, or one of the two.
+  /// Deletes stubs, states of state machines, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
-  /// script.
+  /// Frees the test's functions and replies once nothing is answered any more: they may hold references to the script.
   void retire(const Stubs& others);
 
  private:
-  /// A stub as choosing reads it: without looking at what lies elsewhere, which costs more than most matchers.
+  /// A stub with the data for choosing in one place, because cache misses cost more than most matchers.
   struct Entry {
     StubState* stub;
-    const MatcherNode* first;  // of its matchers; null without any
-    bool always;               // neither a limit nor a state keeps it from answering
+    const MatcherNode* first;  // its first matcher, or null
+    bool always;               // whether neither a limit nor a state can keep it from answering
   };
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // some of them belong to one test
+    bool isolated = false;  // whether some belong to one test
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// What stubs are asked for.
+  /// The reason for evaluating stubs.
   enum class Purpose {
     /// To answer the call.
     answer,
-    /// To say what would answer the call: nothing is taken, and none of the tester's functions runs.
+    /// To predict the answer: takes nothing and runs no function of the test.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose);
-  /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
+  /// Returns false if a stub that might have answered was removed meanwhile: then choose again.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
+  /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers but the first `from`, which have matched, match. For a forecast: are known to match.
+  /// Whether the stub's matchers from number `from` on match; for a forecast, are known to match. Earlier ones have
+  /// matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
-  bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
+  bool in_states(const StubPlan& plan) const;  // requires the mutex
   bool may_answer(const StubState& stub) const;
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request was faster.
+      /// Another request took it first.
       missed,
-      /// It is the default reply's, which cannot be made.
+      /// The default reply is due but cannot be made.
       unanswerable,
-      /// It is the default reply's, and nobody has said whether it can be made.
+      /// The default reply is due, and it is unknown whether it can be made.
       undecided,
     };
     Kind kind = Kind::missed;
     std::size_t number = 0;  // of the call, from 0
   };
-  /// Whose turn it is. When it is the stub's, and not for a forecast, counts the call and moves the state machines.
+  /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
+  /// machines.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // without being met
+  Stubs removed_;  // with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
-  std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
+  std::uint64_t last_place_ = 0;  // a separate number, because a block without stubs has a place too
   ChangeCount changes_;
 };
 
@@ -7382,11 +7368,11 @@ class Script {
 
 // ---- script/chaos_plan.hpp ------------------------------------------------------------------------------------------
 
-// The fields of a rule of chaos.
+// The fields of a chaos rule.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
+/// The values of a chaos rule. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger`
 /// and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
@@ -7408,9 +7394,9 @@ struct ChaosPlan {
 /// A kind of trigger that can be drawn.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function, and its key in scripts.
   const char* name;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -7419,9 +7405,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// What a rule does: "reset the connection after 2 tokens".
+/// Returns the effect of a rule: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, nth 3"; "every time".
+/// Returns the frequency: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7430,27 +7416,27 @@ std::string chaos_frequency(const ChaosPlan& plan);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
+/// The rules of one gateway, in the order added. Thread-safe; no lock is held while matchers run.
 class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// `owner` is the script document that it came from; 0: none.
+  /// Adds a rule. `owner` is the number of its script document; 0: none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// The same for several, in their order.
+  /// Adds several rules, in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
-  /// The next rule is number 1 again, and counts anew.
+  /// Removes all rules; the next one is number 1 and counts from 0.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Clears them, and forgets that there were any.
+  /// Removes all rules and resets used().
   void reset();
 
-  /// Whether there are any: one load, which is all that a gateway without chaos pays.
+  /// Whether there are rules. One atomic load: the only cost of chaos without rules.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were any since the last reset.
+  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// How often rules were added or cleared.
+  /// The number of times that rules were added or cleared.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -7460,35 +7446,35 @@ class ChaosRules {
 
     Chaos chaos;
     std::size_t number;                 // from 1
-    std::uint64_t owner;                // the script document that it came from; 0: none
-    mutable Occurrences occurrences{};  // of each request that it matches
+    std::uint64_t owner;                // the number of its script document; 0: none
+    mutable Occurrences occurrences{};  // of each request it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order written.
+  /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
   /// A rule that strikes a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, its trigger drawn.
+    /// The fault that strikes, with its drawn trigger.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for error reports about its exception.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
-  /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
+  /// Returns the rules that strike, in order; a failure is the last one. Every matching rule counts the request, even
+  /// after a failure. Lets exceptions of matchers pass. `request` is the fingerprint of the request.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and how often it has matched such a one by now.
+  /// A rule that matches a request, and the occurrence of that request.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;
@@ -7499,7 +7485,7 @@ class ChaosRules {
   std::uint64_t seed_;
   mutable std::mutex mutex_;
   mutable std::mutex counting_;  // held while all rules count one request
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Replaced as a whole, never changed: a request keeps the version it began with.
   std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
@@ -7512,8 +7498,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
-/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
+/// The faults waiting for a connection, in a queue: the first connection that reaches the moment of the first fault
+/// takes it. Otherwise the fault for every connection applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7522,41 +7508,41 @@ class ConnectionFaults {
     std::size_t left;
     SourceLocation where;
     std::uint64_t serial;
-    std::uint64_t owner = 0;  // the script document that it came from; 0: none
+    std::uint64_t owner = 0;  // the number of its script document; 0: none
   };
 
-  /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
+  /// Queues a fault and returns its serial number. Throws GatewayError if `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Says where faults stand now, by their serials. Nothing happens with those that are queued no more.
+  /// Updates the source locations of faults by serial number. Ignores faults no longer queued.
   void set_places(const std::map<std::uint64_t, SourceLocation>& places);
-  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
+  /// Strikes every connection at the fault's moment; replaces an earlier fault of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
 
   std::optional<Queued> take_on_accept();
-  /// `reused`: whether the request is not the connection's first.
+  /// `reused` tells whether this is not the connection's first request.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what the newest take_on_accept gave back in front: it struck nobody. Nothing happens when it was cleared
-  /// since, or when the fault strikes every connection anyway.
+  /// Returns a fault taken by the latest take_on_accept() to the front of the queue, because it struck no connection.
+  /// No effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Those that no connection took, oldest first.
+  /// Returns the faults that no connection took, oldest first.
   std::vector<Queued> left() const;
-  /// Those that strike every connection that comes to their moment.
+  /// Returns the faults that strike every connection at their moment.
   std::vector<Queued> every() const;
-  /// How often faults were queued or cleared.
+  /// The number of times that faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
-  /// `lend`: whether it may be given back.
+  /// `lend` tells whether it may be given back.
   template <class Fits>
   std::optional<Queued> take(const Fits& fits, bool lend);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
-  std::vector<Queued> every_;  // at most one of a moment
+  std::vector<Queued> every_;  // at most one per moment
   std::uint64_t serial_ = 0;
-  std::uint64_t lent_ = 0;     // the serial of what may be given back
+  std::uint64_t lent_ = 0;     // the serial number of the fault that may be given back
   std::uint64_t lent_of_ = 0;  // its owner
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
@@ -7568,30 +7554,30 @@ class ConnectionFaults {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Failures forced on requests, first queued, first served. Thread-safe.
+/// The queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  /// `owner` is the script document that it came from; 0: none.
+  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError if it is 0. `owner` is the
+  /// number of its script document; 0: none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Those that were queued for exactly this scope.
+  /// Removes those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first failure queued for all or for this operation.
+  /// Takes the first failure queued for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// How many requests it still answers; nothing: until cleared.
+    /// The number of requests it still answers; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Those that wait for a request, oldest first.
+  /// Returns the waiting failures, oldest first.
   std::vector<Queued> queued() const;
-  /// How often failures were forced or cleared.
+  /// The number of times that failures were forced or cleared.
   const ChangeCount& changes() const { return changes_; }
 
  private:
@@ -7611,23 +7597,23 @@ class ForcedFailures {
 
 // ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
 
-// A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
-// row's kind. Its key in scripts comes from the row.
+// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
+// row's kind. The row also gives its key in scripts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A field that ChatRequest has no member for. Its value is what the body has at the row's pointer.
+/// A field without a member in ChatRequest. Its value is at the row's pointer in the body.
 struct InBody {
-  /// The value of a request that sends none, or null, as JSON text. Null: that request has no value.
+  /// The value, as JSON text, if a request sends none or null. If this is null, such a request has no value.
   const char* if_absent = nullptr;
 };
 
-/// Where the value of a field is found: in a member of ChatRequest, behind a function, or in the body. A member goes
-/// before the body, because the reader of requests takes some values that were sent for absent.
+/// The source of a field's value: a member of ChatRequest, a function, or the body. Members are preferred, because the
+/// request reader treats some sent values as absent.
 struct FieldValue {
-  // Implicit, so that a row has just the member or the function.
+  // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
@@ -7649,56 +7635,56 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array that outlives this.
+/// Words in an array with static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A field of the request that matchers compare with one value.
+/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// It is in a range.
+    /// In a range.
     number,
-    /// It is this whole number.
+    /// Equal to this whole number.
     whole,
     flag,
     word,
-    /// It is a word that names a model.
+    /// A word that names a model.
     model,
-    /// It holds a word among others.
+    /// Contains this word among others.
     list,
   };
-  /// The matcher's function, which is its key in scripts too.
+  /// The name of the matcher's function, and its key in scripts.
   const char* matcher;
   Kind kind;
-  /// Where the body has the field. The names in it have neither "/" nor "~".
+  /// The position of the field in the body. Names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// What scripts say of the key, in a line.
+  /// The description of its key in scripts, in one line.
   const char* help;
-  /// What reports say before the value that is wanted. Null: the names of the pointer, and "is".
+  /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
   const char* says = nullptr;
-  /// What reports show of a request. Null: what was sent, as JSON.
+  /// The value of a request in reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The words that it may be; none: any.
+  /// The possible words; empty: any.
   FieldWords words = {};
 
-  // The matcher, by the kind of the field.
+  // The matcher for the kind of the field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
+  /// A list matches if it contains the word. Throws GatewayError for a word that the field cannot have.
   Matcher word_is(std::string word) const;
 };
 
-/// How many messages there are.
+/// The fields about the number of messages.
 Rows<RequestField> fields_of_messages();
 /// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// The row of a matcher.
+/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher asks for. What it asks not to be is left out.
+/// Appends the models that a matcher requires; ignores negated ones.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7707,32 +7693,32 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
-/// of its matchers is one of the later stub's. The sets of matchers are the paths of a tree, so that a
-/// stub is looked up by its own matchers, not by comparing it with every other.
+/// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
+/// and all of its matchers are also the later stub's. The sets of matchers are paths of a tree, so that a stub is found
+/// by its own matchers instead of comparing all pairs.
 class HidingStubs {
  public:
-  /// Adds a stub that is asked after all that were added before. Returns the number, from 0, of the first of those that
-  /// hides it; nothing when none does.
+  /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
+  /// it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// What a matcher compares, as a number.
+  /// A number for what a matcher compares.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this part of the tree.
+    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to here: only those with a higher priority than the ones before them.
+    /// The stubs whose matchers are the path to this node, each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and some of the terms from `next` on.
+  /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
   void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
   void put(const std::vector<Term>& terms, int priority);
 
@@ -7749,20 +7735,20 @@ class HidingStubs {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// What reports show of a text or a JSON value, in bytes, before it is cut.
+/// The maximum length of a text or JSON value in reports, in bytes.
 inline constexpr std::size_t shown_bytes = 120;
 
-/// The text as text::printable() gives it; beyond `most` bytes cut, with "…".
+/// Returns the text as text::printable() does, cut with "…" after `most` bytes.
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
-/// The same in quotes, with those within it escaped; beyond 120 bytes cut.
+/// Returns the same in quotes, with inner quotes escaped, cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// The same of a long text's last 120 bytes, with "…" before them.
+/// Returns the last 120 bytes of a long text in the same way, with "…" before them.
 std::string quoted_end(std::string_view text);
-/// How `actual` differs from `expected`, both on one line: whole when short, else some of each around the first
-/// difference, with its place: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after
-/// `skipped` others of the actual text. Just the actual text when they are equal.
+/// Returns on one line how `actual` differs from `expected`: both texts if short, otherwise an excerpt of each around
+/// the first difference, with its position: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from
+/// 1, after `skipped` others of the actual text. Returns only the actual text if they are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// A JSON value on one line, beyond 120 bytes cut, with "…".
+/// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
 /// "4,096".
 std::string grouped(std::size_t number);
@@ -7775,18 +7761,18 @@ std::string grouped(std::size_t number);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether objects may have members that were not named.
+/// Whether objects must be equal, or may have additional members.
 enum class Extent { whole, part };
 
-/// Where a value differs from what was expected.
+/// The place where a value differs from the expected one.
 struct Difference {
   std::string pointer;
-  /// Null: nothing there.
+  /// Null if missing.
   const Json* expected;
   const Json* actual;
 };
 
-/// The first difference. Numbers compare by value, exactly; the order of an object's members does not matter.
+/// Returns the first difference. Numbers compare by value, exactly; the order of object members is irrelevant.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
 /// "at /messages/0/role: \"user\" instead of \"system\"".
@@ -7799,10 +7785,10 @@ std::string place(const std::string& pointer);
 
 // ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
 
-// How matchers are built; its code is in `matchers.cpp`.
+// Functions that build matchers; the code is in `matchers.cpp`.
 
-// A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
-// and std::function a second one.
+// A matcher consists of two plain functions and their data. With a lambda for each, every user would compile an
+// additional class, and std::function would add another.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -7811,18 +7797,18 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// A leaf whose test asks `text`.
+/// Returns a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// What a report shows of a text that was to match, without asking the tester's functions.
+/// Returns what a report shows of a text for this matcher, without calling the test's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
-/// " and its text contains \"21\""; nothing when it may be any.
+/// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// The texts in one line, cut where it becomes long.
+/// Returns the texts on one line, cut if it is long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
@@ -9936,7 +9922,7 @@ class JournalState {
   News news(std::uint64_t number) const;
   /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError if there is none.
+  /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
   /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
@@ -10276,7 +10262,7 @@ std::vector<std::string> notes_of_open(const JournalState& journal, const Reques
 
 /// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// Returns what verify() prints: the first problems and notes; empty without any.
+/// Returns the text of verify(): the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }}}  // namespace mock_gateway::detail
@@ -10285,31 +10271,35 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request that waits until the test says what to reply.
+/// A request that waits for a reply from the test.
 struct AskedRequest {
-  /// The id of its exchange, which the journal records when the request is answered.
+  /// The id of its exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
-  /// When it began to wait, on the gateway's clock.
+  /// The start of the wait on the gateway's clock.
   TimePoint since{};
 };
 
 class AskedWait;
 
-/// The requests of one gateway that wait for a reply of the test. Thread-safe.
+/// The requests of one gateway that wait for a reply from the test. Thread-safe.
 class AskedRequests {
  public:
   enum class Answered {
     yes,
-    /// The request was answered, its guard ended the wait, or its client left.
+    /// The request was already answered, its guard ended the wait, or its client left.
     too_late,
-    /// No such exchange ever waited here.
+    /// No such exchange has ever waited here.
     unknown,
   };
 
-  /// The waiting requests of a scope, the one that waits longest first.
+  /// Returns the waiting requests of a scope, oldest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
+  /// Returns the number of waiting requests.
+  std::size_t count() const;
+  /// Whether a request of the scope waits.
+  bool any(const RequestScope& scope) const;
   /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
   Answered answer(std::uint64_t exchange, ReplyStep step);
 
@@ -10324,10 +10314,10 @@ class AskedRequests {
   std::set<std::uint64_t> over_;
 };
 
-/// The wait of one request, from its asking on. It ends with a reply or with its guard.
+/// The wait of one request, which ends with a reply or with its guard.
 class AskedWait final : public Pending {
  public:
-  /// Real time after which the wait is over, as at a gate.
+  /// Real time after which the wait ends, as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
   /// `request` must outlive this.
@@ -10340,7 +10330,7 @@ class AskedWait final : public Pending {
   MOCK_GATEWAY_INLINE bool over() override;
   MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// What the test replied; nothing when it did not. For the waiting thread, once the wait is over.
+  /// The test's reply; empty if it gave none. For the waiting thread, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -10353,7 +10343,7 @@ class AskedWait final : public Pending {
   const TimePoint since_;
   const std::shared_ptr<Wake> wake_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::optional<ReplyStep> reply_;  // guarded by the board's mutex until the wait is over
+  std::optional<ReplyStep> reply_;  // guarded by the board's mutex during the wait
   bool guard_expired_ = false;
 };
 
@@ -10363,18 +10353,18 @@ class AskedWait final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a method and a path lead to.
+/// The result of looking up a method and a path.
 struct Route {
   enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
   Operation operation;
-  std::string model;                                // of Kind::model: the id, still percent-encoded
-  std::shared_ptr<const OperationHandler> handler;  // of Kind::mounted
-  std::string allow;                                // of Kind::wrong_method: the methods the path has
+  std::string model;                                // for Kind::model: the id, still percent-encoded
+  std::shared_ptr<const OperationHandler> handler;  // for Kind::mounted
+  std::string allow;                                // for Kind::wrong_method: the methods of the path
 };
 
-/// The operations of one gateway: documented ones, and those that the test and script documents mounted. Where several
-/// are equal, the newest document's answers, or the test's if that was mounted later. Thread-safe.
+/// The operations of one gateway: the documented ones, and those mounted by the test and script documents. Of equal
+/// ones, the newest document's answers, or the test's if it was mounted later. Thread-safe.
 class Operations {
  public:
   Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
@@ -10388,31 +10378,31 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts one of the test's. Takes the place of an equal one that the test has mounted. Throws GatewayError for what
+  /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
   /// cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// Gives a document these and no others, each once; one that it had stays where it was. `owner` is the document's
-  /// number, which is greater for a newer one. Throws as mount does, with nothing changed.
+  /// Sets the operations of a document; existing ones keep their place. `owner` is the document's number, larger for
+  /// newer documents. Throws as mount() does, without changes.
   void replace(std::vector<Handled> all, std::uint64_t owner);
-  /// Takes operations away from the documents that own them. Nothing happens with what a document does not have.
+  /// Removes operations from the documents that own them. Ignores unknown ones.
   void unmount(const std::vector<Owned>& those);
-  /// Those that were mounted, each once.
+  /// Returns the mounted operations without duplicates.
   std::vector<Operation> mounted() const;
-  /// How often an operation was mounted or taken away.
+  /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
-  /// `path` as sent, without the query.
+  /// `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
-  /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
-  /// address ends with /v1 already". Empty when nothing is near.
+  /// Returns the path that a client probably meant and why: "/v1/chat/completions is near: the base address ends with
+  /// /v1 already". Empty if none is similar.
   std::string near_path(const std::string& path) const;
-  /// "GET /v1/models, POST /v1/chat/completions": what is served, the first mounted ones among it.
+  /// Returns the served operations, with the first mounted ones: "GET /v1/models, POST /v1/chat/completions".
   std::string served() const;
 
  private:
   struct Mounted {
     Operation operation;
-    std::uint64_t owner;   // the document that the operation came from; 0: the test
-    std::uint64_t newest;  // the newest document when the operation was mounted; of a document's own: that document
+    std::uint64_t owner;   // the number of the document; 0: the test
+    std::uint64_t newest;  // the newest document at the time of mounting; for a document's operation, that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
@@ -10420,10 +10410,10 @@ class Operations {
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
   const bool model_by_id_;
-  const bool embeddings_;  // whether the gateway serves them itself where nothing is mounted
+  const bool embeddings_;  // whether the gateway serves them if nothing is mounted
   mutable std::mutex mutex_;
-  std::vector<Mounted> mounted_;  // of two that match, the first one answers
-  std::uint64_t newest_ = 0;      // the newest document that has mounted one
+  std::vector<Mounted> mounted_;  // the first match answers
+  std::uint64_t newest_ = 0;      // the newest document that mounted an operation
   std::atomic<std::uint64_t> changes_{0};
 };
 
@@ -10433,31 +10423,31 @@ class Operations {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The models that requests may name, and those that the list of models has. Thread-safe.
+/// The models that requests may name, and the listed ones. Thread-safe.
 class ServedModels {
  public:
-  /// How many ids that requests asked for are listed, and how long one may be: requests must not fill the memory.
+  /// The limits of listed ids from requests: their number and length, so that requests cannot fill the memory.
   static constexpr std::size_t most_asked = 1000;
   static constexpr std::size_t longest_asked = 256;
 
-  /// `any`: every id is served, whether or not it is given.
+  /// `any`: every id is served.
   ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Nothing when no request for it is served.
+  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Those that were given; where any is served, then those that stubs name, in the order in which these were mounted,
-  /// and those that requests asked for.
+  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
+  /// requests.
   std::vector<wire::Model> listed() const;
-  /// Whether it was given, or a stub names it.
+  /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// A request has asked for it.
+  /// Records a request for this model.
   void ask(const std::string& id);
   void forget_asked();
 
  private:
-  /// Expects the mutex to be held.
+  /// Requires the mutex.
   const std::vector<std::string>& named() const;
 
   const std::vector<wire::Model> given_;
@@ -10465,7 +10455,7 @@ class ServedModels {
   const Script& script_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;
-  /// What stubs name, and how often the script had changed then.
+  /// The models named by stubs, and the script's change count at that time.
   mutable std::optional<std::uint64_t> named_at_;
   mutable std::vector<std::string> named_;
 };
@@ -10476,20 +10466,20 @@ class ServedModels {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What does not change while a gateway runs.
+/// Settings that do not change while a gateway runs.
 struct ServeSettings {
   std::vector<wire::Model> models;
-  bool any_model = false;  // whether others are served too
+  bool any_model = false;  // whether other models are served too
   bool embeddings = false;
   bool oversized_gets_413 = false;
-  std::vector<std::string> cors;  // origins of pages that may call it
+  std::vector<std::string> cors;  // allowed origins of pages
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
   ChatLimits chat_limits;
   Tokenizer tokenizer;
   Pace pace;
-  /// Known once the gateway listens, before its first connection.
+  /// Set once the gateway listens, before its first connection.
   std::string root_url;
   bool unmatched_get_default_reply = false;
   bool unmatched_are_allowed = false;
@@ -10499,24 +10489,23 @@ struct ServeSettings {
   bool on_exchange_never_waits = false;
 };
 
-/// What a reset forgets: unless said otherwise, all.
+/// The parts that a reset clears; all by default.
 struct ResetParts {
   bool stubs = true;
   bool states = true;  // of state machines
   bool failures = true;
   bool chaos = true;
-  bool connections = true;  // the faults that wait for them
-  bool journal = true;      // with the problems, and how often each request came
+  bool connections = true;  // the pending faults for connections
+  bool journal = true;      // with the problems, and the counts of requests
 };
 
-/// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
-/// thread-safe, each by itself.
+/// The state of one gateway: everything that exchanges are judged by and recorded in. Each part is thread-safe.
 struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// How often the test has changed what requests of this key are answered from: a request that is sent again after a
-  /// change is no retry.
+  /// Returns the number of changes by the test that affect requests of this key: a request repeated after a change is
+  /// no retry.
   std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
@@ -10526,9 +10515,9 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep what was sent.
+  /// Whether exchanges keep the sent bytes.
   std::atomic<bool> keeps_answers{false};
-  std::int64_t started;  // Unix seconds: when the models were created, as the list says
+  std::int64_t started;  // Unix seconds: the creation time of the listed models
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10537,30 +10526,29 @@ struct GatewayState : GatewayParts {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How an answer leaves. By default at once and whole.
+/// How an answer is sent. Default: at once and in one piece.
 struct DeliveryPlan {
-  /// Says the faults, the holds and the dialect; null: none.
+  /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
-  /// The rules of chaos that are applied to the reply.
+  /// The chaos rules applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
-  /// How many of the reply's faults were scripted, where there is chaos. The faults of chaos follow the scripted ones.
+  /// With chaos, the number of scripted faults of the reply. The chaos faults follow them.
   std::size_t scripted_faults = 0;
-  /// Interim responses in front of the answer.
+  /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
-  /// When the pace begins; nothing: when the request was complete.
+  /// The start of the pace; empty: the complete request.
   std::optional<TimePoint> start;
   bool stream = false;
-  /// What the events of a streamed completion are made from.
+  /// The source of the events of a streamed completion.
   std::optional<Completion> completion;
-  /// The content deltas of a plain completion, which the pace counts.
+  /// The number of content deltas of a plain completion, for the pace.
   std::size_t token_count = 0;
-  /// What a completion has that the simplest has not, once it was sent whole: "finish_reason length was sent".
+  /// Unusual parts of a completion that is sent completely: "finish_reason length was sent".
   std::string unusual;
 };
 
-/// The answer to one request. There is one for each request: the judge makes it and changes it in place, the runner
-/// delivers it.
+/// The answer to one request. The judge makes and changes it in place, the runner delivers it.
 struct Answer {
   Decision decision;
   int status = 200;
@@ -10569,25 +10557,25 @@ struct Answer {
   std::string body;
   /// The code of a failure.
   std::string error_code;
-  /// The message of a failure of the documented rules.
+  /// The message of a documented rejection.
   std::string refusal;
-  /// The stub that answers; null when none does.
+  /// The stub that answers, or null.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
-  /// What the request has taken of limits of tokens; null where there are none.
+  /// The tokens taken from token limits; null without limits.
   std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
 
-  /// Status, headers and body become those of a failure at that time. The rest stays.
+  /// Sets status, headers and body to those of a failure at that time. Keeps the rest.
   void become(const Failure& failure, Profile profile, TimePoint now);
-  /// The answer becomes the failure, decided as `kind`. What a reply gave to it is dropped; the stub stays.
+  /// Turns the answer into the failure, with the decision `kind`. Drops the parts from a reply, but keeps the stub.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
 /// A chat request that waits for the test's reply.
 struct AskedChat;
 
-/// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
+/// A request that is being served, with its answer. Every step of serving gets it.
 struct ServedRequest {
   ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
                 const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline,
@@ -10611,107 +10599,106 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
-  /// What the review has to say of it.
+  /// The findings for the review.
   std::vector<Finding> findings;
-  /// Tells apart what chat requests ask for, and gateways of different seeds.
+  /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
-  /// The id that was reserved for its exchange; 0: none.
+  /// The id reserved for its exchange; 0 if none.
   std::uint64_t exchange = 0;
-  /// Whether there were rules of chaos that could strike it.
+  /// Whether chaos rules existed that could strike it.
   bool under_chaos = false;
-  /// What verify() has to report of it.
+  /// The problems for verify().
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answers.
+  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
-  /// Not null while the stub that was chosen asks the test for its reply.
+  /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
 
-  // Each of these functions answers, and returns true like a check that has answered.
+  // Each of these answers and returns true, like a check that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
-  /// Refuses by a failure of the documented rules, in place of whatever was answered so far.
+  /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// A function of the tester's threw.
+  /// A function of the test threw.
   bool callback_failed(const std::string& what);
   /// The gateway could not make an answer for another reason.
   bool answer_failed(const std::string& reason);
-  /// The test was asked for the reply, and gave none in time.
+  /// The test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
   bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
 };
 
-// The steps that make the answer, each in the .cpp that the comment names.
+// The steps that make the answer, each with its .cpp file.
 
 // judge.cpp
 
-/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
-/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
-/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
+/// Makes the answer to a request. Runs the documented checks in order until one answers, then the requested operation.
+/// Checks that use up something of the test (forced failures, rate limits, a stub's sequence) count the request. Runs
+/// the test's functions and answers their exceptions.
 ///
-/// Returns whether there is an answer. Else the test is asked for it: the connection knows when this is to be called
-/// again, and then goes on there.
+/// Returns whether there is an answer. If not, the test is asked for one: the connection knows when to call this again,
+/// which then continues.
 bool judge(ServedRequest& served);
 
-/// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
-/// body. Counts nothing, and runs nothing of the test's.
+/// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
+/// content type. Counts nothing and runs no function of the test.
 std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
 
 // chat_judge.cpp
 
-/// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
-/// content type, body, model, failures forced for the model, limits of tokens; then chaos and the script answer. Throws
-/// RequestError for a body that is to be refused, and for a schema or grammar of which the default reply can make no
-/// instance. Where the test is asked for the reply, there is no answer yet.
+/// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
+/// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
+/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. If the test is asked for the
+/// reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
 
-/// Goes on with a chat request for which the test is asked, if it has replied.
+/// Continues a chat request for which the test is asked, if it has replied.
 void judge_asked(ServedRequest& served);
 
-/// Tells apart what chat requests ask for, and gateways of different seeds.
+/// Returns a hash of the content of a chat request and the gateway's seed.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
 
 // limits.cpp
 
-// Each of the first three counts the request against limits, and returns whether it has refused it.
+// Each of the first three counts the request against limits, and returns whether it refused it.
 
 bool take_request(ServedRequest& served);
-/// Runs the tester's tokenizer, which may throw.
+/// Runs the test's tokenizer, which may throw.
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
-/// The answer keeps the tokens of its usage.
+/// Keeps the tokens of the answer's usage; the others are returned.
 void keep_tokens(Answer& answer, const Usage& usage);
 
 // reply_answer.cpp
 
-/// Makes the answer to a chat request from the reply in its delivery plan, struck by what of chaos can happen to it:
-/// status, headers and body or events, and when they leave. Runs the tester's tokenizer, which may throw.
+/// Makes the answer to a chat request from the reply in its delivery plan and the chaos possible for it: status,
+/// headers, body or events, and times. Runs the test's tokenizer, which may throw.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-/// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
-/// happen to it, and decides when it leaves.
+/// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.
+/// Status, headers and body stay.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 // cross_origin.cpp
 
-/// The request's Origin, where Options::cors names it.
+/// Returns the request's Origin if Options::cors allows it.
 std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request);
 
-/// Answers what a browser asks before a request from a page of a named origin. Returns whether it was that.
+/// Answers a browser's preflight from an allowed origin. Returns whether it was one.
 bool answer_preflight(ServedRequest& served);
 
-/// Lets a page of a named origin read the answer.
+/// Allows a page of an allowed origin to read the answer.
 void add_cross_origin_headers(ServedRequest& served);
 
 // profile_headers.cpp
 
-/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
-/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
+/// Returns the time until a limit resets in OpenAI's format: "1h0m0s", "6m0s", "8.64s", "6ms". Rounded up, to
+/// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
-/// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
-/// key's limits.
+/// Adds the headers that the profile has on every answer, except those already set. The documented profile has none;
+/// OpenAI's has a request id, the processing time, and the rest of the key's limits.
 void add_profile_headers(ServedRequest& served);
 
 }}}  // namespace mock_gateway::detail
@@ -10720,47 +10707,47 @@ void add_profile_headers(ServedRequest& served);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How the delivery of an answer ended.
+/// The end of an answer's delivery.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
-  /// How many chunks a streamed completion had.
+  /// The number of chunks of a streamed completion.
   std::size_t chunks = 0;
-  /// A gate was not opened, or a manual clock not advanced, in time.
+  /// Whether a gate was not opened, or a manual clock not advanced, in time.
   bool is_guard_spent = false;
 };
 
-/// Notes in the record to which parts of its script a reply came. Reports to verify() the parts to which it did not
-/// come, and the guards that ended a wait.
+/// Records which parts of its script a reply reached. Reports to verify() the parts it did not reach, and waits ended
+/// by guards.
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
-/// One exchange, from the request that was read to the last byte of its answer: records the request, has it judged,
-/// delivers the answer, and reports how that ended. What is needed for the judgement alone is gone while the answer is
-/// delivered: thousands may wait.
+/// One exchange, from the read request to the last byte of its answer. Records the request, has it judged, delivers the
+/// answer and reports its end. Data for the judgement is freed before the delivery, because thousands of exchanges may
+/// wait.
 class RunningExchange {
  public:
   RunningExchange(GatewayState& gateway, Connection& connection);
   ~RunningExchange();
 
-  /// To be called first, once. `position` is the request's on its connection, from 1.
+  /// Begins the exchange; called once, first. `position` is the request's number on its connection, from 1.
   void begin(IncomingRequest incoming, std::size_t position) noexcept;
-  /// Does what can be done now. False: the connection knows when to call this again. True: it has ended.
+  /// Continues the exchange. Returns whether it has ended; if not, the connection knows when to call it again.
   bool go_on() noexcept;
 
  private:
-  /// What is needed until there is an answer.
+  /// The data needed until there is an answer.
   struct Judgement;
 
-  /// Writes down what arrived, and masks its keys.
+  /// Records the request with masked keys.
   void record_request();
-  /// Has the request judged. Returns whether there is an answer, which then is published, and can be delivered.
+  /// Has the request judged. Returns whether there is an answer, which is then published and can be delivered.
   bool judge_and_publish();
-  /// Writes down what is answered, and masks keys in it.
+  /// Records the answer with masked keys.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Lets others have what the exchange has of the stub and of limits of tokens.
+  /// Releases the exchange's use of the stub and of token limits.
   void give_back();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
@@ -10770,14 +10757,14 @@ class RunningExchange {
   Connection& connection_;
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<ExchangeRecord> record_;
-  bool is_published_ = false;  // the journal has the record
+  bool is_published_ = false;  // whether the journal has the record
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
   std::string head_;
-  std::unique_ptr<ReplyData> plain_;  // where no reply was made
+  std::unique_ptr<ReplyData> plain_;  // used without a reply
   std::unique_ptr<EventSource> events_;
-  CompletionEvents* chunks_ = nullptr;  // the same, of a completion
-  std::optional<Delivery> delivery_;    // null: there is no answer yet, or it was given up
+  CompletionEvents* chunks_ = nullptr;  // the same object, for a completion
+  std::optional<Delivery> delivery_;    // empty before the answer and after give_up()
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10786,7 +10773,7 @@ class RunningExchange {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
+/// The handler of a gateway's connections: one exchange after the other, or the fault that strikes.
 class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway) {}
@@ -10795,34 +10782,34 @@ class ConnectionLoop final : public ConnectionHandler {
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  /// How far a connection has come.
+  /// The progress of a connection.
   struct Course {
-    /// The request's that is served, or comes next, on the connection.
+    /// The number of the current or next request on the connection.
     std::size_t position = 1;
-    /// By a fault, as soon as the reply before has arrived.
+    /// Whether a fault resets it once the previous reply has been delivered.
     bool is_reset = false;
-    // At most one of them is there: what is under way.
+    // At most one of these is set: the current activity.
     std::unique_ptr<RequestReader> reader;
     std::unique_ptr<RunningExchange> exchange;
     std::unique_ptr<SkippedBody> skipped;
-    /// The head of the request, where its body is read after the exchange.
+    /// The head of the request, if its body is read after the exchange.
     std::unique_ptr<IncomingRequest> answered;
   };
 
-  /// Goes on with what is under way, and serves the requests that have come. Returns whether more may come.
+  /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
   bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
-  // Each of these returns whether the connection goes on at once; nothing: it waits.
+  // Each returns whether the connection continues at once; empty if it waits.
   std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
   std::optional<bool> read(Connection& connection, Course& course);
   static std::optional<bool> answer(Connection& connection, Course& course);
   static std::optional<bool> skip(Connection& connection, Course& course);
-  /// Ends a connection without a request. Returns false, as serve() then does.
+  /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
-  bool has_turned_away_ = false;  // of the accepting thread
+  bool has_turned_away_ = false;  // used by the accepting thread
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10831,32 +10818,32 @@ class ConnectionLoop final : public ConnectionHandler {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
+/// Whether the Content-Type allows reading the body as JSON. A missing one does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Whether allows_json() may become true once the body is read.
+/// Whether allows_json() may become true after the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The 415 of a request whose Content-Type does not allow that.
+/// Returns the 415 for any other Content-Type.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
-/// Whether a key's rights allow a model, which need not exist.
+/// Whether a key may use a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
-/// The 404 of a model that the gateway does not serve.
+/// Returns the 404 for a model that is not served.
 Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
-/// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
-/// whether it has refused.
+/// Refuses a request for a model: 403 if its key may not use it, otherwise 404 if it is not served. Returns whether it
+/// refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- serve/tester_code.hpp ------------------------------------------------------------------------------------------
 
-// What becomes of exceptions of the test's functions.
+// How exceptions of the test's functions are handled.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+/// Marks the test's code that a connection's thread is running, so that a stop that waits for it can name it.
 template <class What>
 class Busy {
  public:
@@ -10869,7 +10856,7 @@ class Busy {
   Connection& connection_;
 };
 
-/// Runs the tester's code. What it throws is returned as text.
+/// Runs the test's code and returns its exception as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
   try {
@@ -10882,7 +10869,7 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
-/// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
+/// Runs the test's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   call_relief();
@@ -10890,19 +10877,19 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. Those that are the tester's call the relief themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call the relief themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
   return guarded(code);
 }
 
-/// What the tester's tokenizer threw, called by code of the gateway's that may throw by itself.
+/// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
 struct TokenizerThrew {
   std::string what;
 };
 
-/// A tokenizer that throws TokenizerThrew where the given one throws. An empty one stays empty.
+/// Returns a tokenizer that throws TokenizerThrew if the given one throws. An empty one stays empty.
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
@@ -10921,16 +10908,16 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScenarioDescription;
 
-/// The usual answer, which has characters of two and three bytes.
+/// The usual answer, with characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-// What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
+// Building blocks of scenarios. In text that becomes JSON, members have no braces around them.
 namespace catalogue_parts {
 
-/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+/// The chunks of a stream. A string among them is sent as raw bytes.
 using Chunks = std::vector<Json>;
 
-/// What a scenario's row says besides its texts. Traits are joined with |.
+/// The properties of a scenario's row, combined with |.
 enum Trait : unsigned {
   whole_answer = 0,
   /// A good client may report an error.
@@ -10939,50 +10926,48 @@ enum Trait : unsigned {
   only_error = 2,
   /// A good client reports an error, and has no text.
   no_answer = only_error | 4,
-  /// A good client reports an error, or hands on the finish_reason, which says that something is wrong.
+  /// A good client reports an error, or passes on the finish_reason, which reveals the problem.
   reason_tells = only_error | 8,
-  /// A plain request gets the usual answer in good order.
+  /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
   /// A client needs a timeout.
   endless = 64,
-  /// The second call on a kept connection shows it.
+  /// It shows at the second call on a kept connection.
   second_call = 128,
-  /// The row's reply goes to the first of each two requests, and the usual answer to the second.
+  /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer; `times` in a row.
+/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
 };
 
-/// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
+/// Text sent in addition to, or instead of, the text: a client may show it before it reports an error. With
 /// then_answer: the text of the first try.
 struct Sends {
   const char* text;
 };
 
-/// The finish_reason of streams, and of plain answers if that is another. Default: stop, or tool_calls if there are
-/// calls.
+/// The finish_reason of streams, and of plain answers if different. Default: tool_calls with calls, otherwise stop.
 struct Finishes {
   const char* streamed;
   const char* plain = nullptr;
 };
 
-/// The text has these calls, and a client may make them in its place.
+/// The text spells these calls, and a client may make them instead.
 struct Spells {
   std::vector<wire::ToolCall> (*calls)();
 };
 
 }  // namespace catalogue_parts
 
-/// A scenario as it is written down: its name, description, references, what a good client does, its traits, and the
-/// parts that differ from the usual answer, in any order. Everything is constexpr, so that a table of rows costs no
-/// code.
+/// The row of a scenario: its name, description, references, what a good client does, its traits, and the parts that
+/// differ from the usual answer, in any order. Everything is constexpr, so that a table of rows needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -10992,12 +10977,12 @@ struct ScenarioRow {
   }
 
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
-  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
+  /// Returns the reply to a stream or plain request; with then_answer, to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
-  /// This reply with the row's fault, which it has.
+  /// Returns this reply with the row's fault.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// The reply that the row describes; with then_answer, that to the first of each two requests.
+  /// Returns the reply in the row; with then_answer, the reply to the first of every two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -11039,12 +11024,12 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls that are the answer. Text beside them comes behind them in the row.
+  /// The calls of the answer. Text in addition to them comes later in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
   }
-  /// What those of the functions below are called with that take it.
+  /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
   /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
@@ -11054,7 +11039,7 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
-  /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
+  /// The body of plain answers. Default: a body with the row's text, calls and finish_reason.
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
@@ -11069,7 +11054,7 @@ struct ScenarioRow {
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
-/// All that a scenario says of itself, and what it takes to judge a client.
+/// The description of a scenario, and the data to judge a client.
 struct ScenarioDescription {
   std::string name = {};
   std::string group = {};
@@ -11078,26 +11063,26 @@ struct ScenarioDescription {
   std::string good_client = {};
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
-  /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
+  /// Text sent in addition to, or instead of, the text: a client may show it before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Calls that stand in the text: a client may make them in its place.
+  /// Calls spelled in the text: a client may make them instead.
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, where it is another.
+  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
-  /// Whether a client that hands on the finish_reason has told of the failure.
+  /// Whether passing on the finish_reason counts as reporting the failure.
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
-  /// Whether the first of each two requests fails, and the text that it has before.
+  /// Whether the first of every two requests fails, and the text before the failure.
   bool fails_first = false;
   std::string first_text = {};
 };
 
-/// What a scenario does that a file says. Files are read in a higher layer.
+/// A scenario from a file. A higher layer reads files.
 class ScenarioOfFile {
  public:
   ScenarioOfFile() = default;
@@ -11107,14 +11092,14 @@ class ScenarioOfFile {
 
   virtual Options options(Options base) const = 0;
   virtual void mount(Gateway& gateway) const = 0;
-  /// Whether one of its stubs answered. Called for an exchange that some stub answered.
+  /// Whether one of its stubs answered. Only called for exchanges that a stub answered.
   virtual bool answered(const Exchange& exchange) const = 0;
 };
 
-/// What a Scenario is a handle of.
+/// The data behind a Scenario handle.
 struct ScenarioData {
   ScenarioDescription said;
-  /// What it does: a row of the catalogue, or a file. One of both is null.
+  /// The behavior: a row of the catalogue or a file. The other one is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
@@ -11126,34 +11111,34 @@ void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::
 
 namespace catalogue_parts {
 
-/// The one place where text of the catalogue becomes JSON.
+/// Parses text of the catalogue as JSON; the only place that does.
 Json parse(const std::string& text);
-/// A string of JSON with this value.
+/// Returns a JSON string with this value.
 std::string json_string(std::string_view value);
-/// The text with another in place of the first such part, which it has.
+/// Returns the text with its first `part`, which must exist, replaced by `other`.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-/// JSON as an event of Server-Sent Events.
+/// Returns JSON as a server-sent event.
 std::string event_of(const std::string& json);
-/// A chunk with these members of its delta. `finish_reason` is JSON.
+/// Returns a chunk with these members in its delta. `finish_reason` is JSON.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
-/// The only choice of a chunk, and its delta.
+/// Return the only choice of a chunk, and its delta.
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
-/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
-/// each length of a literal.
+/// Adds or replaces these members of an object. Json::operator[] would compile many templates for each length of a
+/// literal.
 void add_to(Json& object, const std::string& members);
-/// Puts another text in place of the first such part of the JSON.
+/// Replaces the first `part` of the JSON by `other`.
 void replace_in(Json& json, std::string_view part, std::string_view other);
 /// The chunk with the role.
 Json opening();
 /// A chunk with text.
 Json saying(std::string_view text);
-/// The chunk that ends an answer.
+/// The last chunk of an answer.
 Json closing(std::string_view finish_reason = "stop");
-/// A chunk whose members after the model are these.
+/// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
-/// The usual answer's chunks: the role, four with text, the end.
+/// The chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
@@ -11161,12 +11146,12 @@ std::string usual_events();
 
 /// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// The members of a message that says this.
+/// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
+/// Returns a plain completion. `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
-/// That of the usual answer.
+/// The body of the usual answer.
 std::string usual_body();
 
 /// The usual answer.
@@ -11179,34 +11164,34 @@ void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
-/// The page that a proxy sends when its server gives it no answer.
+/// The page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
+/// A complete handwritten response whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
+/// The middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// After the first byte of the usual answer's first character of two.
+/// After the first byte of the first two-byte character of the usual answer.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
+/// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
-/// The members of a message that makes calls.
+/// Returns the members of a message with calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
 std::string head_of(const std::string& index, const std::string& id);
-/// The members of a fragment's function; without a name, the arguments alone.
+/// Returns the members of a fragment's function; without a name, only the arguments.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
+/// Returns a chunk with one fragment of a call: the members before its function, ending with a comma, and its function.
 Json fragment(const std::string& head, const std::string& function);
-/// A chunk with more arguments of call_1.
+/// Returns a chunk with more arguments of call_1.
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
-/// The chunk with the role, which says nothing.
+/// Returns the chunk with the role and no content.
 Json silent_opening();
-/// The body of a plain answer with calls.
+/// Returns the body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
 // Append the scenarios of a file.
@@ -11230,24 +11215,24 @@ struct InitialKey {
   KeyOptions options;
 };
 
-/// What Options were set to.
+/// The values of Options.
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
   std::vector<wire::Model> models;
   bool any_model = false;
-  std::optional<bool> embeddings;  // the profile decides unless set
+  std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
-  /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
+  /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  std::optional<Profile> profile;  // documented unless set
+  std::optional<Profile> profile;  // default: documented
   std::optional<Acceptance> acceptance;
   Tokenizer tokenizer;
   Pace pace;
@@ -11268,14 +11253,14 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
-  /// on_exchange is the program's own, and waits for nobody.
+  /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
 
-  /// As newly made.
+  /// The default values.
   static const OptionValues& moved_from();
 };
 
-/// Throws GatewayError for a value that no gateway can have.
+/// Throws GatewayError for invalid values.
 void require_valid(const OptionValues& options);
 
 }}}  // namespace mock_gateway::detail
@@ -11294,11 +11279,11 @@ struct SweepPlan {
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
-  /// As newly made.
+  /// The default values.
   static const SweepPlan& moved_from();
 };
 
-/// Throws GatewayError for what cannot be swept.
+/// Throws GatewayError for replies that cannot be swept.
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
 
@@ -11306,38 +11291,37 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 // ---- document/script_reader.hpp -------------------------------------------------------------------------------------
 
-// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
-// same rows make the JSON Schema and the tables of the documentation.
+// Reads script documents by tables. Each row describes a key: its type, its description and how to apply its value. The
+// JSON Schema and the tables of the documentation come from the same rows.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ScriptReader;
 
-/// A value of a document, and its JSON pointer.
+/// A value of a document with its JSON pointer.
 struct ScriptNode {
   const Json& value;
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null when there is no such key.
+  /// Returns null if there is no such key.
   const Json* find(const char* key) const;
-  /// The value of a key that is there.
+  /// Returns the value of an existing key.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The last part of the pointer: its name in its object. Such names as tables have.
+  /// Returns the last part of the pointer, the name in its object. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
-/// has been noted.
+/// Thrown while reading a value, and noted by its row or element. Without a message, the problem is already noted.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
-  /// Whether the key is wrong, not its value.
+  /// Whether the key is wrong instead of its value.
   bool key = false;
 };
 
-/// A name in a document of something that another place has: another section, another file, or the gateway.
+/// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
   enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
@@ -11347,16 +11331,16 @@ struct ScriptReference {
 
 struct ScriptTable;
 
-/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+/// A type of values. Rows refer to it by a function, so that a table may contain rows of its own type.
 struct ScriptType {
-  /// What a reader calls it: "duration", "list of stubs".
+  /// Its name for users: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
-  /// Null: just "$rows".
+  /// Its JSON Schema as JSON text. "$rows" stands for the object of the table, "$names" for the list of names. Null:
+  /// only "$rows".
   const char* schema;
-  /// The keys of its objects; null when it has none.
+  /// The keys of its objects; null without keys.
   const ScriptTable* table = nullptr;
-  /// The texts that it may be; null when it has none, or the schema tells them.
+  /// Its possible texts; null if there are none, or the schema lists them.
   std::vector<std::string> (*names)() = nullptr;
 };
 
@@ -11364,20 +11348,20 @@ struct ScriptType {
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// What it means, in a line.
+  /// Its description, in one line.
   const char* text;
-  /// Applies the value to what the table is of; null: the object's own reader does.
+  /// Applies the value to the table's target; null: the reader of the object does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
-  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
   const char* limits = "";
-  /// What stands in front of the text.
+  /// A prefix of the description.
   const char* lead = "";
-  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  /// The group of keys that rules treat alike: "$trigger". Empty: none.
   const char* group = "";
 };
 
-/// The row as one of a group.
+/// Returns the row as a member of a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
@@ -11388,46 +11372,46 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
-  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
+  /// JSON Schema keywords for combinations of keys, as members: `"oneOf":[…]`. The reader of the object makes the same
+  /// checks. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
   /// member for each KEY.
   const char* rules = "";
-  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// The row of a key, whichever of the two tables has it; null when none does.
+  /// Returns the row of a key from either table, or null.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group, whichever of the two tables has it.
+  /// Returns the keys of a group from both tables.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
-/// A text that documents are in, and where each value of it stands.
+/// The text of a document, with the positions of its values.
 struct ScriptSource {
-  std::string file;  // empty: a value that came as Json
+  std::string file;  // empty: a value passed as Json
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Where a value stands, or its key.
+  /// Returns a problem at the position of a value or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Gives a problem its line and column, and what stands around them, without secrets.
+  /// Sets the line and column of a problem, and the source line without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
+  /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// A place in the text, and how far it is.
+  /// An offset with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
   };
-  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+  mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
-/// and "enum". Types with keys or a pattern of their own are left to their readers.
+/// The limits of a number, a text or an object in the JSON Schema of a row: type, "minimum", "maximum", "minLength" and
+/// "enum". Readers check types with keys or a pattern.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
-  /// Throws ScriptMistake for a value that is not within them.
+  /// Throws ScriptMistake for a value outside the limits.
   void require(const ScriptNode& node) const;
 
  private:
@@ -11439,32 +11423,32 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// What is known while a document is read.
+/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes there are.
+  /// Returns the number of mistakes.
   std::size_t noted() const { return noted_; }
-  /// Keeps a name until it is known what there is.
+  /// Keeps a name for a check after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
   std::vector<ScriptReference> take_references() { return std::move(references_); }
   const ScriptSource& source() const { return source_; }
-  /// The gate of that name, one for all documents that are read together.
+  /// Returns the gate with this name, shared by all documents read together.
   Gate gate(const std::string& name);
-  /// The line of a value, for reports.
+  /// Returns the line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
-  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
-  /// keys and limits are looked at.
+  /// Applies each key of an object to `target` by its row if its value is within the limits. Notes mistakes and
+  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, only checks keys
+  /// and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  /// Reads each element of a list and notes mistakes. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  /// Calls a function and notes its ScriptMistake or GatewayError.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -11475,8 +11459,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // of the noted ones, those with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::size_t told_ = 0;                             // the noted ones with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
   std::vector<ScriptReference> references_;
 };
 
@@ -11484,29 +11468,29 @@ namespace script_reading {
 
 inline constexpr std::size_t most_problems = 20;
 
-/// Throws ScriptMistake: "expected WHAT, got a string".
+/// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
+/// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// A message in which keys and values are quoted, as long as it may be, and printable.
+/// Returns a message with quoted keys and values, printable and limited in length.
 std::string bounded(const std::string& message);
-/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+/// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake when both keys are there.
+/// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+/// Returns the one of several keys that is present. Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object that has no other key.
+/// The same for an object without other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
-/// many characters as before, so that columns stay.
+/// Replaces strings that look like keys (`sk-` at the start of a word, and the rest) by asterisks. Keeps the number of
+/// characters, so that columns stay.
 void hide_keys(std::string& text);
-/// A text that lives as long as the program: reports name a file after its document is gone.
+/// Returns a copy of the text that lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// The message without the library's name in front, and with names in place of calls: a key is not called.
+/// Returns the message without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -11518,15 +11502,15 @@ std::string plain_message(const std::exception& exception);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
 
-/// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
-/// of their bytes. Notes paths that lead nowhere.
+/// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
+/// order. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// The text of a file. Notes one that cannot be read; false then.
+/// Reads the text of a file. Returns false and notes the problem if it cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Parses the text of a source and finds its places. Notes what is no JSON, and keys that an object has twice; false
-/// when there is no value.
+/// Parses the text of a source and finds the positions of its values. Notes invalid JSON and duplicate keys. Returns
+/// false if there is no value.
 bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
-/// Whose format a document without "mock_gateway" seems to have: "an aimock fixture file"; empty when it is none known.
+/// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files
@@ -11534,35 +11518,34 @@ std::string foreign_format(const Json& document);
 
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
-// What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
-// models, keys and operations that the gateway must have.
+// Checks of references in script documents: stubs hidden by others, states that must be reachable, models, keys and
+// operations that the gateway must have.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct GatewayState;
 struct ScriptPlan;
 
-/// A name that no document of those that are read together declares: only a gateway can tell whether there is such a
-/// thing.
+/// A name that none of the documents read together declares: only a gateway knows whether it exists.
 struct OpenReference {
   ScriptReference::Kind kind;
   std::string name;
-  /// The first place that names it, without a message.
+  /// The first place with the name, without a message.
   ScriptProblem place;
-  /// How many others name it.
+  /// The number of other places with it.
   std::size_t others = 0;
 };
 
 namespace script_references {
 
-/// Looks at documents of which all are read and none has a mistake: warns of stubs that never answer, hidden by others
-/// or in a state that nothing leads to, and keeps the names that no document declares. The sources of the plan's parts
-/// must still be there; it forgets them. `is_all`: whether they are all that leads to states; what calls mount one by
-/// one is not, so that it is not warned of states then, but of a state that is spelled as no script has it.
+/// Checks complete documents without mistakes. Warns of stubs that never answer, because others hide them or their
+/// state is never reached, and keeps the names that no document declares. Uses the sources of the plan's parts and then
+/// drops them. `is_all` tells whether these are all sources of states. For stubs mounted one by one by calls it is
+/// false: then there are no warnings about states, except for misspelled ones.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-/// Warnings of models, keys and operations that the gateway does not have.
+/// Returns warnings about models, keys and operations that the gateway does not have.
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Errors: keys for which a document forces failures, and which the gateway would not have with it mounted as `owner`.
+/// Returns errors about forced failures for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11574,16 +11557,16 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedFailure {
   Failure failure;
-  /// Nothing: until cleared.
+  /// Empty: until cleared.
   std::optional<std::size_t> times;
   FailureScope scope;
-  /// The name of a key, whose id is known once it is mounted; empty: the scope above.
+  /// The name of a key, whose id is known when mounted; empty: `scope` applies.
   std::string key;
 };
 
 struct ScriptedConnectionFault {
   ConnectionFault fault;
-  /// Nothing: every connection.
+  /// Empty: every connection.
   std::optional<std::size_t> times;
   SourceLocation where;
 };
@@ -11591,23 +11574,23 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request, the last one all that follow; never empty.
+  /// Each answers one request; the last one repeats. Never empty.
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents that are read together.
+/// One of several documents read together.
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // of the plan's
+  std::size_t first_stub;  // in the plan
   std::vector<ScriptReference> references;
-  std::vector<MachineState> states;  // its section of that name
+  std::vector<MachineState> states;  // from its section "states"
 };
 
-/// All that documents say.
+/// The contents of documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// What "gateway" holds, one for each document that has it.
+  /// The "gateway" sections of the documents.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -11616,17 +11599,17 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// What the last document with a "scenario" says there. Without a name there is none.
+  /// The "scenario" section of the last document with one. Without a name, no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
+  /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
+  /// While reading: the documents read so far, and the things that must be unique: {"name", a key's}, {"secret", a
   /// key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces what a client was refused on whatever it asked for.
+  /// Whether one of them is a bundle, which forces the client's refusals for any request.
   bool has_bundle = false;
 };
 
@@ -11639,9 +11622,9 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys that stand beside "failure", wherever it is.
+/// The keys allowed with "failure", wherever it occurs.
 const ScriptTable& failure_setters();
-/// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
+/// Adds a row for each trigger, in the group "$trigger"; `lead` is a prefix of its description.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
@@ -11658,39 +11641,42 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// The matchers of a "when" or "should".
+/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// The calls of a list, as a client sees them.
+/// Reads a list of calls in the form that a client sees.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// The failure of an object that has "failure" and setters of it beside other keys.
+/// Reads the failure of an object with "failure" and its setters among other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// The keys that read_failure looks at.
+/// Returns the named failure with this status; for other statuses, one with the code `forced_failure`.
+Failure failure_with_status(int status);
+/// Whether read_failure() reads this key.
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
-/// setter there.
+/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
+/// another meaning there.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object that has one among other keys.
+/// Reads the trigger of an object among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
-/// Throws ScriptMistake for what is none, with its problems noted.
+/// Throws ScriptMistake for an invalid fault, with its problems noted.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" to options.
+/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// A whole document: adds what it says to the plan. The reader's source must stay until script_references::resolve.
+/// Reads a whole document and adds its contents to the plan. The reader's source must live until
+/// script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
-/// The same, with every mistake noted; of another format only which one it seems to be.
+/// The same, with all mistakes noted; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
-/// most that are told.
+/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
+/// limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Looks at what needs the whole of the plan. Throws ScriptError for errors; warnings become the plan's. The sources
-/// must still be there.
+/// Runs the checks that need the whole plan. Throws ScriptError for errors; stores warnings in the plan. The sources
+/// must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
@@ -11699,7 +11685,7 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 
 // ---- document/script_values.hpp -------------------------------------------------------------------------------------
 
-// How values of documents become those of C++.
+// Conversions from values of documents to C++.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11709,7 +11695,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text that is a name: see script_values::name_of.
+/// A text used as a name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -11744,7 +11730,7 @@ ScriptType base64();
 
 }  // namespace script_types
 
-/// Names a type for read_as.
+/// A tag for the type that read_as returns.
 template <class T>
 struct As {};
 
@@ -11783,33 +11769,33 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// The element of a list whose length was checked.
+/// Returns the node. Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
-/// Why a name is refused; empty for one that is not too long.
+/// Returns the error for a name that is too long; empty otherwise.
 std::string too_long_a_name(const std::string& name);
-/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+/// Returns a name. Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
+/// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// A limit that lets something pass.
+/// Reads a limit that is not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// One of these words; its index.
+/// Returns the index of one of these words.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// A time that a pace can have: at most 30 days.
+/// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// The text of a string. Throws ScriptMistake for anything else.
+/// Returns the text of a string. Throws ScriptMistake for other values.
 const std::string& text_of(const ScriptNode& node);
-/// True. `false` is a mistake: leaving the key out says so.
+/// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
-/// for `true`.
+/// Applies a value with a setter that returns a changed copy: `apply<&Reply::every>`. A setter without a parameter is
+/// called for `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -11834,18 +11820,18 @@ struct SetBy<Setter> {
 
 // ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
 
-// What a script has mounted; its code is in `script_document.cpp`.
+// The state of a mounted script; the code is in `script_document.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptPlan;
 
-/// What a document has mounted.
+/// The state of a mounted document.
 struct LoadedDocument {
-  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
-  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  /// Held while a document that shares these gates is read, until its new gates are added: otherwise two documents read
+  /// at once could each make a gate of the same name. Locked before `mutex`.
   std::mutex naming = {};
-  std::mutex mutex = {};  // of what a replacement changes
+  std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
@@ -11854,11 +11840,11 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
-  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  /// Makes the next replacement mount these sections even if unchanged, because their effects were cleared:
+  /// "/failures". With "/stubs", its stubs come before all stubs mounted by then.
   void forget(const std::vector<std::string>& cleared);
 };
 
@@ -15819,7 +15805,7 @@ inline constexpr std::string_view of_header = "request.header.";
                      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// Returns the value at the pointer; null if there is none.
+/// Returns the value at the pointer, or null.
 MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -17088,8 +17074,8 @@ MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view bo
 
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
-// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
-// limit, limit_tokens, limit_group).
+// Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
+// state_for, models, operations, limit, limit_tokens, limit_group).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -17138,8 +17124,8 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
 
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
-// Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
-// of rate limits and of limits of tokens.
+// The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
+// counting of rate and token limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -17147,13 +17133,13 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
-/// Says that the secret belongs to this key, and what to do.
+/// Returns the error for a secret that another key has.
 std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 void require_limit(const std::optional<TokenLimit>& limit);
-/// Throws GatewayError for an id that no request could name.
+/// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models);
-/// What x-ratelimit headers say of a limit.
+/// Returns the values for x-ratelimit headers.
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
@@ -17212,7 +17198,7 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
 
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // Another key of the group may be allowed more, and an answer may have used more than was left.
+  // Another key of the group may have a larger limit, and an answer may have used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -17226,7 +17212,7 @@ MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<Script
 }  // namespace key_store
 
 MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
-  // Differences only: the end of a very long window may lie beyond what a TimePoint can say.
+  // Only differences: the end of a very long window may overflow TimePoint.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
@@ -17463,7 +17449,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
   }
   for (const ScriptedKey& one : wanted) {
     Entry* its = named_entry(one, script);
-    if (its && its->script != script) {  // it is as the options or the test made it
+    if (its && its->script != script) {  // keep it as the options or the test made it
       if (its->offered && its->script == 0) its->script = script;
       continue;
     }
@@ -17482,7 +17468,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     window_of(*its) = LimitWindow{};
     token_window_of(*its) = LimitWindow{};
   }
-  // A key for which the script has no secret may have lost its own to another of the script's keys.
+  // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     Entry& known = *entries_[index];
     if (known.key.state != KeyState::deleted && by_secret_.at(known.secret) != &known)
@@ -17562,7 +17548,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
   const std::string_view scheme = value.substr(0, gap);
   const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
   if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake, and must not be recorded either.
+    // A key without a scheme is a common mistake and must not be recorded.
     if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
     return presented;
   }
@@ -17584,7 +17570,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // Its script has given it another one since.
+  // Its script has changed its secret.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
@@ -17668,7 +17654,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   std::string shown = id;
   known_.mask(shown);
   shown = text::excerpt(shown, 60);
-  if (id.find("sk-") != std::string::npos) shown = "…";  // perhaps a secret, perhaps of another gateway
+  if (id.find("sk-") != std::string::npos) shown = "…";  // may be a secret of another gateway
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
 }
 
@@ -17748,20 +17734,20 @@ MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limi
 
 // ---- keys/secrets.cpp -----------------------------------------------------------------------------------------------
 
-// Which header fields are secret (`is_sensitive_header`); what looks like a key; finding keys in texts, and how long
-// they are; `sk-***` (in the header).
+// Sensitive header fields (`is_sensitive_header`); the form and minimum length of keys; finding keys in texts; `sk-***`
+// (in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-// The shortest keys that providers and proxies issue have 25 characters. Words such as "sk-learn" and the class names
-// of spinners have fewer than 20.
+// The shortest keys of providers and proxies have 25 characters. Words such as "sk-learn" and class names of spinners
+// have fewer than 20.
 inline constexpr std::size_t shortest_foreign_key = 20;
-/// Something shorter that does not begin with `sk-` may be a word.
+/// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
-/// Fewer characters of base64 stand in a picture by chance.
+/// Fewer base64 characters occur in pictures by chance.
 inline constexpr std::size_t shortest_base64 = 8;
-/// Letters and digits first; all are the digits of base64 for URLs.
+/// Letters and digits first; all are base64 digits for URLs.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 struct Span {
@@ -17771,7 +17757,7 @@ struct Span {
   bool is_key;
 };
 
-/// Finds secrets in a text, and in what its escapes stand for.
+/// Finds secrets in a text and in its unescaped form.
 struct Scanner {
   const Known& known;
   const Known& others;
@@ -17779,16 +17765,16 @@ struct Scanner {
   std::vector<Span> found = {};
 
   void search(std::string_view text);
-  /// `nesting`: how many escapes inside of each other are decoded.
+  /// `nesting` is the number of nested escapes to decode.
   void search_decoded(std::string_view text, int nesting);
 };
 
 MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
 MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
-  // Asked for each field of each request, three times: most end in another letter.
+  // Called three times for each field; most names end with another letter.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
-  // Their kin too: Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
+  // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
     if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
       return true;
@@ -17801,8 +17787,8 @@ MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   std::string in_json;
   text::append_json_string(in_json, secret);
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
-  // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
-  // with what stands before it.
+  // A base64 character has 6 bits. If the secret does not begin at the first of three bytes, 4 or 2 of its bits share a
+  // character with the preceding byte.
   for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
@@ -17832,16 +17818,16 @@ MOCK_GATEWAY_INLINE std::string Known::beginnings() const {
   return beginnings_;
 }
 
-/// The length of the longest form with which `text` begins; 0 when it begins with none.
+/// Returns the length of the longest form that `text` begins with, or 0.
 MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // What begins `text` is not greater than it. When the greatest such form differs from it somewhere, any that begins
-  // it ends before that place.
+  // A prefix of `text` is not greater than `text`. If the greatest such form differs at some position, every form that
+  // is a prefix ends before that position.
   for (auto form = forms_.upper_bound(text); form != forms_.begin(); form = forms_.upper_bound(text)) {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
-    // By halves: a client may send a long credential, and a body full of its beginning.
+    // Halve the distance: a client may send a long credential and a body full of its prefix.
     for (std::size_t half = most; half > 0; half /= 2)
       while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
     text = text.substr(0, common);
@@ -17850,8 +17836,8 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
-/// stands in no secret. `\"` and `\\` are left to the form of a secret in JSON: texts are full of them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
+/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
@@ -17864,7 +17850,7 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
 }
 
 MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
-  // The last character of "%20", "\n" and "\u000a" belongs to no word.
+  // The last character of "%20", "\n" and "\u000a" does not begin a word.
   const auto begins_word = [text](std::size_t at) {
     return at == 0 || key_characters.substr(0, 62).find(text[at - 1]) == std::string_view::npos ||
            (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
@@ -17874,7 +17860,7 @@ MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
   for (std::size_t form = 0; form < beginnings.size(); form += 3) {
     const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
     const bool like_key = form == 0;
-    // Prose is full of these letters; looking for another one is a fifth of the work.
+    // Prose is full of these letters; searching for a rarer one takes a fifth of the time.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
          at = text.find(wanted[rare], at + 1)) {
@@ -17898,7 +17884,7 @@ MOCK_GATEWAY_INLINE void Scanner::search_decoded(std::string_view text, int nest
   if (nesting == 0) return;
   for (const char mark : {'%', '\\'}) {
     std::string decoded;
-    // From decoded[first] on, up to the next of these, bytes stood at `second` and after it.
+    // Each entry: from decoded[first] up to the next entry, bytes come from `second` onwards.
     std::vector<std::pair<std::size_t, std::size_t>> jumps;
     std::size_t copied = 0;
     char byte = '\0';
@@ -17939,7 +17925,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
     result.has_key = result.has_key || span.is_key;
     const std::size_t begin = std::max(span.begin, copied);
     if (span.end <= begin) continue;
-    // One that begins inside of another has the other's mask.
+    // Overlapping secrets share one mask.
     if (span.begin >= copied) {
       shown.append(text, copied, begin - copied).append(span.begins_like_key ? masked : masked_other);
     }
@@ -20230,7 +20216,7 @@ MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
 
 // ---- script/chaos.cpp -----------------------------------------------------------------------------------------------
 
-// Rules of chaos: what one may hold, and its text.
+// Chaos rules: their limits and their text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20297,7 +20283,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way in which any reply can.
+  // A completion, streamed or not, can break in every way possible for any reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -20340,7 +20326,7 @@ MOCK_GATEWAY_INLINE Chaos Chaos::with(std::initializer_list<Matcher> matchers) c
 }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
-  // Written so that what is no number is refused too.
+  // The negation also rejects NaN.
   if (!(probability >= 0 && probability <= 1)) {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
@@ -20371,12 +20357,12 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 
 // ---- script/chaos_rules.cpp -----------------------------------------------------------------------------------------
 
-// Which rules strike a request: draws, counts, the text of a strike.
+// The rules that strike a request: draws, counts, the text of a strike.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
-  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // throws if one was moved from
   if (several.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>(*rules_);
@@ -20389,7 +20375,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std:
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
-  std::shared_ptr<const Rules> out;  // freed after the lock, likewise
+  std::shared_ptr<const Rules> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>();
   for (const auto& rule : *rules_) {
@@ -20403,7 +20389,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear() {
-  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the tester's functions
+  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the test's functions
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
@@ -20439,7 +20425,7 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
     if (matches) matching.push_back({&rule, 0});
   }
   {
-    // Counted together: of equal requests that come at one time, one is the third for every rule, and no other is.
+    // Counted together: of simultaneous equal requests, the third is the same one for every rule.
     const std::lock_guard<std::mutex> lock(counting_);
     for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
@@ -20483,7 +20469,7 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 
 // ---- script/connection_faults.cpp -----------------------------------------------------------------------------------
 
-// Which connection a queued fault strikes.
+// Queued faults of connections: which connection each strikes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -20546,7 +20532,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest first: of a reused connection's request both moments have come.
+  // Newest first: a request on a reused connection has reached both moments.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -20592,16 +20578,16 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
 
 // ---- script/excerpts.cpp --------------------------------------------------------------------------------------------
 
-// Where texts are shortened in reports (120 bytes), what is shown around a difference.
+// How reports shorten texts (to 120 bytes), and what they show around a difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// Around a difference: what both texts share before it, and all that is shown of one of them.
+/// Around a difference: the common part before it, and the total length shown of each text.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Where the character begins that the byte at `at` is part of.
+/// Returns the start of the character that contains the byte at `at`.
 MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
@@ -20632,7 +20618,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // In the longer of the two there is a byte at `same`.
+  // The longer text has a byte at `same`.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +
@@ -20640,7 +20626,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string json(const Json& value) {
-  // Values of the tester's may hold what is not UTF-8.
+  // Values from the test may contain invalid UTF-8.
   return plain(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -20655,8 +20641,8 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// The table of request fields that matchers compare: their place in the body, their names and "actual" in reports,
-// their line in scripts. Matchers of JSON in the body.
+// The request fields that matchers compare: position in the body, names and "actual" in reports, script keys. Matchers
+// of JSON in the body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20664,7 +20650,7 @@ namespace matchers {
 
 // ---- Fields
 
-/// The words that `response_format` may be, in the order of wire::ResponseFormat::Kind.
+/// The possible words of `response_format`, in the order of wire::ResponseFormat::Kind.
 inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
 MOCK_GATEWAY_INLINE std::int64_t user_message_count(const ChatRequest& chat) {
@@ -20706,7 +20692,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// What the body has at a row's pointer; null when there is nothing.
+/// Returns the value at a row's pointer, or null.
 MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -20717,7 +20703,7 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view poin
   return value;
 }
 
-/// A value of the body as it was sent: the parsed request no longer knows a default from a value.
+/// Returns a value of the body as sent: the parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -20799,7 +20785,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -20832,7 +20818,7 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the one that is wanted.
+/// Whether a value of the body, or an element of it, is the wanted one.
 MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -20846,7 +20832,7 @@ MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// The leaf of a value that reports show as `shown`; `test` asks a parsed request.
+/// Returns the leaf for a value that reports show as `shown`; `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -20861,7 +20847,7 @@ MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field may not be.
+/// Throws GatewayError for a word that the field cannot have.
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -20874,7 +20860,7 @@ MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::stri
 
 // ---- JSON
 
-/// The names of a JSON pointer. Throws GatewayError.
+/// Returns the names of a JSON pointer. Throws GatewayError if it is invalid.
 MOCK_GATEWAY_INLINE std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -20916,7 +20902,7 @@ MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& c
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// What is at a pointer: whole when it is short, else what differs.
+/// Returns the value at a pointer if it is short, otherwise the difference.
 MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";
@@ -21068,7 +21054,7 @@ MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
 
 // ---- script/forced_failures.cpp -------------------------------------------------------------------------------------
 
-// The queue of `fail_next` and `fail_always`.
+// The queue of forced failures: `fail_next` and `fail_always`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -21090,7 +21076,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// The id of the key that the failure is for; empty: it is for no key.
+/// Returns the id of the failure's key; empty if it is not for a key.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -21172,12 +21158,12 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 
 // ---- script/hiding.cpp ----------------------------------------------------------------------------------------------
 
-// Which stubs never answer, since others hide them.
+// Finds stubs that never answer because others hide them.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with the same text match the same requests.
+/// Writes everything that a matcher compares: matchers with equal texts match the same requests.
 class Identity {
  public:
   std::string text;
@@ -21226,7 +21212,7 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Numbers and pointers, by their bytes.
+  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
@@ -21289,12 +21275,12 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
 
 // ---- script/json_comparison.cpp -------------------------------------------------------------------------------------
 
-// When two JSON values are equal or one includes the other; the text of the difference.
+// Equality and inclusion of JSON values; the text of a difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
+/// Whether a floating-point number has this integer's value. Exact even beyond the precision of a double.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -21311,7 +21297,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
     const auto real = a.get<double>();
     return b.is_number_unsigned() ? has_value(real, b.get<std::uint64_t>()) : has_value(real, b.get<std::int64_t>());
   }
-  // nlohmann compares a large unsigned number as if it were negative.
+  // nlohmann compares a large unsigned number as a negative one.
   if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
   const Json& with_sign = a.is_number_unsigned() ? b : a;
   const Json& without_sign = a.is_number_unsigned() ? a : b;
@@ -21319,7 +21305,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// The first difference of two values that are both there or not, under a name.
+/// Returns the first difference of two members with this name, either of which may be missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -21375,7 +21361,7 @@ MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return point
 
 // ---- script/matcher.cpp ---------------------------------------------------------------------------------------------
 
-// `&&`, `||`, `!`; a bare string; the text of the last user message; explaining conditions one by one.
+// Combining matchers with `&&`, `||`, `!`; bare strings; the text of the last user message; explaining conditions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21476,7 +21462,7 @@ MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_
 namespace detail {
 namespace composition {
 
-/// Both as parts of one condition; what is such a condition already gives its own parts, so that a && b && c has three.
+/// Combines both. Flattens conditions of the same kind, so that a && b && c has three parts.
 MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -21508,7 +21494,7 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have their parentheses.
+  // These have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -21545,10 +21531,10 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// All of the parts, which each have lines of their own.
+/// Explains all parts, each on its own lines.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading, which says that all of them are one condition.
+  // Within "any of" they need a heading that marks them as one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
   if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
@@ -21630,8 +21616,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
 
 // ---- script/matchers.cpp --------------------------------------------------------------------------------------------
 
-// All matchers with their comments (in the header); those of messages, tool results, headers, query, key and own
-// functions.
+// All matchers with their comments (in the header); the code for messages, tool results, headers, query, key and the
+// test's functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21695,7 +21681,7 @@ MOCK_GATEWAY_INLINE std::string actual_user_text(const MatcherNode& node, const 
   return has_user_message(call.chat()) ? shown(*node.text, call.user_text()) : "no user message";
 }
 
-/// Whether the message is what the leaf's operand says: a "system message", or any "message".
+/// Whether the message is of the operand's kind: a "system message", or any "message".
 MOCK_GATEWAY_INLINE bool is_of_kind(const MatcherNode& node, const wire::Message& message) {
   return node.operand == "message" || message.role == "system" || message.role == "developer";
 }
@@ -21707,7 +21693,7 @@ MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const Cha
 }
 
 MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The one that matches, for the report of a negation; else the last, which is the nearest.
+  // The matching one, to report a negation; otherwise the last, which is the nearest.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -21725,7 +21711,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// The message at a position that may count from the end; null when there is none.
+/// Returns the message at a position, which may count from the end, or null.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -21752,17 +21738,17 @@ MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatC
 
 struct ToolResult {
   const wire::Message* message;
-  /// The function that was called; null when no call has its id.
+  /// The name of the called function; null if no call has its id.
   const std::string* function;
 };
 
-/// Those with which the conversation ends.
+/// Returns the tool results at the end of the conversation.
 MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that of calls with the same id the latest counts.
+  // From the end, so that the latest of several calls with an id counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -21775,7 +21761,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-/// Whether it is of the function or the call that the leaf's operand names.
+/// Whether the result is of the function or call in the leaf's operand.
 MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -21804,7 +21790,7 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-/// A tool result at the end of the conversation, of this function, or of the call with this id.
+/// Returns a matcher of a tool result at the end of the conversation, by function or call id.
 MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -21813,9 +21799,9 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-// ---- How it came
+// ---- The HTTP request
 
-/// What reports show of the values of one name.
+/// Returns what reports show of the values of one name.
 MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -21827,7 +21813,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// As forms and queries are encoded; what is badly encoded stays as it is.
+/// Decodes a value of a form or query; returns it unchanged if it is badly encoded.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -21864,7 +21850,7 @@ MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const Cha
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// One of the values of that name matches.
+/// Returns a matcher that needs one matching value of this name.
 MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
@@ -21986,7 +21972,7 @@ MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(c
 
 // ---- script/scope.cpp -----------------------------------------------------------------------------------------------
 
-// Which requests belong to one of several tests: by key or header.
+// The scope of one of several tests on a gateway: requests by key or header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -22044,8 +22030,7 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
 
 // ---- script/script.cpp ----------------------------------------------------------------------------------------------
 
-// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
-// other.
+// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; contradictory settings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace scripts {
@@ -22059,20 +22044,20 @@ MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
   return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
 }
 
-/// Sorts them, each line once.
+/// Sorts the lines and removes duplicates.
 MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
   std::sort(lines.begin(), lines.end(), &comes_before);
   const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Null when it is none of them.
+/// Returns the line at this location, or null.
 MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
 }
 
-/// Sorted.
+/// Returns sorted addresses.
 MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::vector<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.push_back(stub.get());
@@ -22190,7 +22175,7 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
-  // Requests wait for the lock: what takes time for each stub is done before.
+  // Requests wait for the lock, so slow work on each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
   const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
@@ -22204,12 +22189,12 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   for (const scripts::Line& line : lines) places.push_back(line.where);
   scripts::make_unique(lines);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
+  std::shared_ptr<const Snapshot> out;  // freed after the lock, which objects held by the test's functions may take
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
+    // The test may have removed it since it was chosen, and choosing would never end with a removed stub mounted.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -22234,7 +22219,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in the order in which they are asked.
+  // Both are in evaluation order.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -22252,7 +22237,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
 }
 
 MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
-  // A helper function of the tester's mounts all its stubs on one line.
+  // A helper function of the test mounts all its stubs on one line.
   std::vector<scripts::Line*> line_of;
   for (const auto& stub : all) {
     line_of.push_back(scripts::find(lines, stub->where_));
@@ -22266,7 +22251,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
   const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
+  std::shared_ptr<const Snapshot> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
@@ -22276,7 +22261,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
     }
     stub->removed_ = true;
     changes_.note_for(only_key(stub->scopes()));
-    // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+    // A removed stub whose expectation is met gets no more calls, so it is not kept: thousands may come and go.
     const std::optional<Range>& expected = stub->plan().expected_calls;
     if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
   }
@@ -22323,7 +22308,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
+    // Do not run the matchers of a stub that cannot answer: they may be slow, or count.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -22331,7 +22316,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
-    // A sequence that has nothing more keeps the request all the same.
+    // A finished sequence with then_nothing_more() still keeps the request.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
     if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
@@ -22427,7 +22412,7 @@ MOCK_GATEWAY_INLINE void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // what is dropped is freed after the lock
+  removed_.swap(kept);  // the others are freed after the lock
 }
 
 MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -22439,12 +22424,12 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 }
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock: what the tester's functions hold may take it.
+  // Freed after the lock, which objects held by the test's functions may take.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
-    // A request that is choosing right now must not answer for what is forgotten.
+    // A request that is choosing a stub now must not get a removed one.
     for (const auto& stub : mounted_->stubs) stub->removed_ = true;
     mounted_.swap(mounted);
     removed_.swap(removed);
@@ -22454,11 +22439,11 @@ MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
 }
 
 MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
-  std::vector<StubPlan> plans;  // freed after the lock, likewise
+  std::vector<StubPlan> plans;  // freed after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub is among the others once for each request that it answered.
+    // A stub occurs once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);
@@ -22475,13 +22460,13 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
 
 // ---- script/text_matchers.cpp ---------------------------------------------------------------------------------------
 
-// Matchers of texts; how long a text `matches_regex` searches.
+// Matchers of texts; the maximum length of a text for `matches_regex`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// The longest text that a pattern is searched for in.
+/// The maximum length of a text to search for a pattern.
 inline constexpr std::size_t searched_bytes = 65536;
 
 MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -22503,7 +22488,7 @@ MOCK_GATEWAY_INLINE bool has_start(const TextMatcherNode& node, std::string_view
 }
 
 MOCK_GATEWAY_INLINE std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows as much as differs, unless the start itself is long.
+  // The excerpt shows the difference, unless the start itself is long.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -22524,7 +22509,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; nothing when that takes too many steps.
+/// Whether the pattern occurs in the text; empty if that takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
@@ -27159,7 +27144,7 @@ MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> r
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    // It was no chat request, or is none any more with masked keys.
+    // It was no chat request, or masked keys made it invalid.
   }
 }
 
@@ -27928,7 +27913,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
 
 /// A request that the stub did not answer, with its near miss.
 struct Nearest {
-  const RecordedCall* call = nullptr;  // null if there is none
+  const RecordedCall* call = nullptr;  // may be null
   NearMiss near;
 };
 
@@ -28623,7 +28608,7 @@ MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// Returns the note about an exchange, to follow "exchange 1"; empty if there is none.
+/// Returns the note about an exchange, to follow "exchange 1", if any.
 MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
@@ -29425,7 +29410,7 @@ inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Equal requests ------------------------------------------------------------------------------------------------
+// --- Equal requests --------------------------------------------------------------------------------------------------
 
 /// Returns a JSON object without its labels and white space; other bodies unchanged.
 MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
@@ -29446,7 +29431,7 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   return value;
 }
 
-// --- Order and pauses ----------------------------------------------------------------------------------------------
+// --- Order and pauses ------------------------------------------------------------------------------------------------
 
 /// Whether the first was answered before the second arrived.
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
@@ -29509,7 +29494,7 @@ MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- Mistakes ------------------------------------------------------------------------------------------------------
+// --- Mistakes --------------------------------------------------------------------------------------------------------
 
 MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -29540,7 +29525,7 @@ MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
+/// Returns the sign that the second is a new call instead of a retry, if any.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
@@ -29694,7 +29679,7 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Groups of equal requests --------------------------------------------------------------------------------------
+// --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 /// Judges a group of equal requests.
 class SameQuestion {
@@ -30392,7 +30377,7 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
 
-// Requests that wait for the test's reply, and how long (10 s, in the header).
+// Requests that wait for the test's reply, and the timeout (10 s, in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30459,8 +30444,8 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
 
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
 
-// The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
-// reply.
+// The order of the checks of chat requests; 422 `no_stub_matched` and `never_expected`, and their headers; asking the
+// test for a reply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30482,9 +30467,9 @@ namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
 
-// A function that returns bool returns whether it has answered.
+// Functions that return bool return whether they have answered.
 
-/// The checks that come before the script. Reads the body.
+/// Runs the checks before the script. Reads the body.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   const ServeSettings& settings = served.gateway.settings;
   const ReceivedRequest& request = served.request;
@@ -30496,11 +30481,11 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
-/// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
+/// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
-  // another key asked the same.
+  // Unlike generated values, the draw for a streamed request does not depend on equal plain requests, or on equal
+  // requests with another key.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -30516,7 +30501,7 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
-/// Notes what a stub's request is not and should be. Runs the tester's functions.
+/// Records the should() conditions that the request violates. Runs the test's functions.
 MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
   std::vector<NearMiss::Condition> broken;
@@ -30535,12 +30520,12 @@ MOCK_GATEWAY_INLINE Reply default_reply_to(const ServedRequest& served) {
   return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
-/// The default reply that a stub is to give.
+/// The default reply for a stub.
 struct DefaultReply {
-  std::shared_ptr<const Reply> reply;  // null when it was not needed so far, or could not be made
-  std::exception_ptr problem;          // why it could not be made; null: nothing
+  std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
+  std::exception_ptr problem;          // the reason that it cannot be made, or null
 
-  /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
+  /// Returns whether a stub may give it. Problems other than the request's are reported with the stub.
   bool make(const ServedRequest& served) {
     try {
       reply = share<const Reply>(default_reply_to(served));
@@ -30554,8 +30539,8 @@ struct DefaultReply {
   }
 };
 
-/// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
-/// matchers, of which one may throw.
+/// Chooses a stub. Chooses nothing if no mounted stub applies to the request. Runs the test's matchers, which may
+/// throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -30574,7 +30559,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
          served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
 
-/// The stub that would have answered must not be asked.
+/// Refuses a request that matches a stub with never().
 MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
   redact(title, served.presented, *served.gateway.keys);
@@ -30584,11 +30569,11 @@ MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std:
   served.answer.stub = stub;
 }
 
-/// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
+/// Refuses an unmatched request. The client and verify() get the diagnosis; verify() does not if the test allows it.
 MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
-  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  // A matcher or a name may contain a key.
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
   mask(diagnosis.text);
   mask(diagnosis.closest);
@@ -30610,12 +30595,12 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   served.problems.push_back(std::move(recorded));
 }
 
-/// Takes what the test has replied for the stub, once the wait is over. Returns whether that was an answer already.
+/// Takes the test's reply for the stub after the wait. Returns whether the request is already answered.
 MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
   if (look == Outlet::Look::given_up) {
-    // Whoever still reads has only closed its side.
+    // A client that still reads has only closed its side.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
@@ -30633,8 +30618,8 @@ MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& aske
                               " of the program's control API (--control) gives it");
 }
 
-/// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
-/// answer all the same: the test was asked.
+/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
+/// because the test was asked.
 MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
     served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
@@ -30646,7 +30631,7 @@ MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubSta
   }
 }
 
-/// Puts into a template what the request says. Throws GatewayError for what is no place of one.
+/// Fills the placeholders of a template. Throws GatewayError for an unknown placeholder.
 MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
   std::shared_ptr<const Reply>& reply = served.answer.delivery.reply;
   if (!reply || !Access::data(*reply).templated) return;
@@ -30658,7 +30643,7 @@ MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
   reply = share<const Reply>(std::move(copy));
 }
 
-/// Takes the reply that a step gives. Runs the tester's function that makes it, which may throw.
+/// Takes the reply of a step. Runs the test's function that makes it, which may throw.
 MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   Answer& answer = served.answer;
   if (step.reply) {
@@ -30669,13 +30654,13 @@ MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub,
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(served.connection, function, [&] {
     Reply reply = (*step.function)(*served.chat);
-    static_cast<void>(Access::data(reply));  // refuses one that was moved from
+    static_cast<void>(Access::data(reply));  // throws if it was moved from
     answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-/// Takes the reply of the stub that was chosen.
+/// Takes the reply of the chosen stub.
 MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
   if (made.problem) std::rethrow_exception(made.problem);
@@ -30683,7 +30668,7 @@ MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice&
   return false;
 }
 
-/// Asks the test for the reply of the stub that was chosen.
+/// Asks the test for the reply of the chosen stub.
 MOCK_GATEWAY_INLINE void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
   served.exchange = served.gateway.journal->reserve_id();
   served.asked = share<AskedChat>(served, choice, std::move(hits));
@@ -30695,8 +30680,8 @@ MOCK_GATEWAY_INLINE void take_default_reply(ServedRequest& served) {
   served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
 }
 
-/// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+/// Answers with the chaos failure, the stub's reply or the default reply, with the chaos faults possible for it. Throws
+/// RequestError for a schema or grammar that the default reply cannot satisfy.
 MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
@@ -30726,7 +30711,7 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   refuse_unmatched(served, *choice, call);
 }
 
-/// Makes the answer. What keeps it from being made is answered in its place, struck by chaos where a reply would be.
+/// Makes the answer. An exception becomes the answer instead, with chaos as for a reply.
 template <class Make>
 void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   Answer& answer = served.answer;
@@ -30735,10 +30720,10 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
-    answer.stub = std::move(stub);  // which has counted the call
+    answer.stub = std::move(stub);  // has counted the call
     served.answer_failed(exception.what());
   }
-  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  // Chaos does not strike rejections. It strikes failures: the client would have met it before the reply.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
@@ -30780,7 +30765,7 @@ MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
 
 // ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
 
-// One request after the other; faults of connections when they happen; 503 `connection_limit`.
+// The requests of a connection in turn; when connection faults happen; 503 `connection_limit`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30801,7 +30786,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Star
     faults.give_back(std::move(*taken));
     throw;
   }
-  if (why_not) faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  if (why_not) faults.give_back(std::move(*taken));  // keep it for a connection that can be served
   return why_not;
 }
 
@@ -30826,7 +30811,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
-  // A client that sends ahead of its answers must not keep others waiting.
+  // A client that pipelines requests must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;
@@ -30841,7 +30826,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
       } else {
         goes_on = begin(connection, check_head, course);
       }
-    } catch (const std::exception& exception) {  // out of memory, say
+    } catch (const std::exception& exception) {  // for example, out of memory
       warn({"a request could not be read: ", exception.what()});
       if (course.reader) gateway_.journal->dropped();
       if (course.answered) connection.linger();
@@ -30853,7 +30838,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
-  // A reset would throw away what has not arrived of the reply before.
+  // A reset would discard undelivered bytes of the previous reply.
   if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
@@ -30867,10 +30852,10 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        // Other requests are read completely before they are judged: their content is evidence.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
-  gateway_.journal->began();  // before anybody hears of the fault, who may then wait for the request's end
+  gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
   if (fault) note_hit(connection, *fault);
   return true;
 }
@@ -30920,7 +30905,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::strike(Connection& connection, const Co
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
-  // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
+  // With unread or incoming bytes of the client, the system would send RST after the FIN.
   if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;
@@ -30940,7 +30925,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 
 // ---- serve/cross_origin.cpp -----------------------------------------------------------------------------------------
 
-// Which origins of browsers are named; what a preflight is answered, and which fields every answer to them has.
+// Allowed origins of browsers (CORS): the answer to a preflight, and the header fields of every answer.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -30983,12 +30968,12 @@ MOCK_GATEWAY_INLINE void add_cross_origin_headers(ServedRequest& served) {
 
 // ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
 
-// Which faults, holds and places were not reached, and guards that ended a wait.
+// Faults, holds and places that were not reached; waits ended by guards.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery_report {
 
-/// How many of the reply's faults were scripted. Those of chaos follow them.
+/// Returns the number of scripted faults of the reply. Chaos faults follow them.
 MOCK_GATEWAY_INLINE std::size_t scripted_faults(const DeliveryPlan& plan) {
   return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
 }
@@ -31011,7 +30996,7 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
     const bool whole = result == Delivery::Result::completed || record.progress.done;
-    // Where the stall guard ended the wait, a problem tells of it.
+    // If the stall guard ended the wait, a problem reports it.
     const bool is_told = result == Delivery::Result::guard_expired;
     const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
     unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
@@ -31019,14 +31004,14 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
-/// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
+/// Records a problem of the delivery for verify(): the request in brief, the problem, and the stub of the reply.
 MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
   std::string text = brief(record) + "  " + what;
   if (record.stub) text += "\n  reply of " + record.stub->title();
   journal.report(record, {{kind, std::move(text)}});
 }
 
-/// Reports what of the script a reply that ended well did not come to.
+/// Reports the parts of the script that a completed reply did not reach.
 MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
                    const Delivery& delivery, std::size_t chunks) {
   const ReplyData& reply = Access::data(*plan.reply);
@@ -31056,7 +31041,7 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
 MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   delivery_report::note_chaos(record, plan, delivery);
-  // A sweep tells by itself of a fault that was not reached.
+  // A sweep reports faults not reached by itself.
   if (plan.reply && !Access::data(*plan.reply).swept) {
     delivery_report::note_script(record, plan, delivery, end.result);
     if (end.result == Delivery::Result::completed)
@@ -31074,8 +31059,8 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
 
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
-// All that a gateway answers from; what `reset()` forgets; what counts as a change by the test; when models were
-// created.
+// The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
+// models were created.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -31110,15 +31095,15 @@ MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& r
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405; mounted handlers; embeddings. The
-// words: `src/model/failure.cpp`.
+// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings.
+// Texts: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
 
 // Each check returns whether it has answered.
 
-/// What the connection, or a fault that strikes it, leaves no choice about.
+/// Answers if the connection, or a fault that strikes it, decides the answer.
 MOCK_GATEWAY_INLINE bool connection(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.turned_away) return served.reject(*incoming.turned_away);
@@ -31149,7 +31134,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presen
   return unauthorized();
 }
 
-/// Whether the key may use the operation. Of a path that does not exist that is not asked.
+/// Returns the refusal if the key may not use the operation. Not checked for unknown paths.
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
   const std::vector<Operation>& operations = key.operations;
@@ -31199,15 +31184,15 @@ MOCK_GATEWAY_INLINE bool path(ServedRequest& served) {
   return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
 }
 
-/// What was decided when there was only the head. Its other checks have just been made again, and may be of another
-/// mind: a key was enabled meanwhile.
+/// Applies the decision made from the head alone. The other checks have just been repeated, and may have changed: a key
+/// may be enabled now.
 MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.refused) return served.reject(*incoming.refused);
   return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
-/// The order is the documented one.
+/// Runs the checks in the documented order.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
@@ -31235,7 +31220,7 @@ MOCK_GATEWAY_INLINE void model(ServedRequest& served) {
   served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
 }
 
-/// Checks in the order of a chat request: content type, body, model, failures forced for the model.
+/// Checks in the order of chat requests: content type, body, model, failures forced for the model.
 MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ServeSettings& settings = gateway.settings;
@@ -31290,11 +31275,11 @@ MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
     case Route::Kind::embeddings: return embeddings(served);
     case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
-    case Route::Kind::unknown: return;  // the check of the path has answered
+    case Route::Kind::unknown: return;  // answered by the check of the path
   }
 }
 
-/// Makes the answer, or goes on with making it.
+/// Makes the answer, or continues to make it.
 MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   try {
     if (!served.asked) ask(served);
@@ -31338,36 +31323,36 @@ MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
 
 // ---- serve/limits.cpp -----------------------------------------------------------------------------------------------
 
-// 429 and 413 of limits: their words, how Retry-After is rounded; how many tokens a request takes, and keeps.
+// 429 and 413 of limits: texts, rounding of Retry-After, the number of tokens that a request takes and keeps.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace limits {
 
-/// What one request can count for: so many that no sum of them is too large.
+/// The maximum number of tokens of one request, small enough that sums do not overflow.
 inline constexpr std::int64_t most_tokens = std::int64_t{1} << 50;
 
 MOCK_GATEWAY_INLINE std::size_t bounded_tokens(std::int64_t tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
 }
 
-/// Refuses until so much of a window has passed.
+/// Refuses the request, with the remaining time of the window.
 MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
-  // longest window is no whole second that a Duration can say.
+  // Rounded up, so that a client that waits whole seconds is not early. The cap only matters for the longest window,
+  // whose end in whole seconds exceeds a Duration.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
   return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
 }
 
-/// "tokens per min (TPM)", as OpenAI names it, "tokens per 10 s".
+/// Returns OpenAI's "tokens per min (TPM)", or "tokens per 10 s".
 MOCK_GATEWAY_INLINE std::string unit_of(Duration window) {
   if (window == std::chrono::minutes{1}) return "tokens per min (TPM)";
   if (window == std::chrono::hours{24}) return "tokens per day (TPD)";
   return "tokens per " + text::seconds(window);
 }
 
-/// OpenAI's words, without the organization, which there is not.
+/// Uses OpenAI's wording without the organization, which does not exist here.
 MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
@@ -31379,7 +31364,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
-    // No wait makes the request fit.
+    // No wait can help.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
                                              "successfully.")
@@ -31391,7 +31376,7 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
                     *refusal.left);
 }
 
-/// Takes what `count` says, where the key's tokens are limited.
+/// Takes the tokens that `count` returns, if the key has a token limit.
 template <class Count>
 bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
@@ -31410,7 +31395,7 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
-  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  // All exchanges share the window, so that it ignores time that another exchange spent ahead on the instant clock.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }
@@ -31437,7 +31422,7 @@ MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const Usage& usage) {
 
 // ---- serve/operations.cpp -------------------------------------------------------------------------------------------
 
-// Which paths and methods are served; which is near to an unknown one; `{name}` in paths; what cannot be mounted.
+// The served paths and methods; similar paths for an unknown one; `{name}` in paths; what cannot be mounted.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace operations {
@@ -31446,12 +31431,12 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// By which operations are looked up.
+/// The key of operations.
 using Name = std::pair<std::string, std::string>;
 
 MOCK_GATEWAY_INLINE Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
 
-/// The id in "/v1/models/{id}"; empty for any other path.
+/// Returns the id in "/v1/models/{id}"; empty for other paths.
 MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
   if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
       path[models_path.size()] != '/')
@@ -31460,7 +31445,7 @@ MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
   return id.find('/') == std::string_view::npos ? id : std::string_view{};
 }
 
-/// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
+/// Compares segment by segment; "{name}" in the pattern matches any one non-empty segment.
 MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path) {
   for (;;) {
     const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
@@ -31514,7 +31499,7 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
 }
 
 MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // of those that have no place yet
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // those not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
     handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
@@ -31586,15 +31571,15 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
     }
     offer("GET");
   }
-  if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  if (route.kind != Route::Kind::unknown) return route;  // the gateway's own operations come first
   const bool lists_models = method == "GET" && path == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
     if (!operations::matches(mounted.operation.path, path)) continue;
-    // Only who names the list of models takes its place.
+    // Only a handler for exactly this path replaces the list of models.
     if (lists_models && mounted.operation.path != path) continue;
     offer(mounted.operation.method);
-    // A path without a "{name}" comes before one with.
+    // A path without "{name}" comes before one with it.
     const bool is_better =
         route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
     if (mounted.operation.method != method || !is_better) continue;
@@ -31615,13 +31600,13 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) const {
-  constexpr std::size_t longest = 200;  // beyond it nothing is near
+  constexpr std::size_t longest = 200;  // longer paths are similar to none
   constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
   if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
-  // A client joins what it asks for, the tail, to its base address.
+  // A client appends the tail to its base URL.
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
@@ -31660,7 +31645,7 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
 
 // ---- serve/profile_headers.cpp --------------------------------------------------------------------------------------
 
-// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+// Headers of profiles: `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -31701,13 +31686,13 @@ MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
 
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
 
-// `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
-// reasons.
+// `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
+// finish reasons.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_answer {
 
-/// Adds to the reply of a delivery what of chaos can happen to it.
+/// Adds the chaos that is possible for the delivery's reply.
 MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
   if (hits.empty()) return;
   Reply reply = *delivery.reply;
@@ -31717,7 +31702,7 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
       if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
     } catch (const GatewayError&) {
-      continue;  // what can never happen in a reply such as this one
+      continue;  // impossible for such a reply
     }
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);
@@ -31725,7 +31710,7 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
   delivery.reply = share<const Reply>(std::move(reply));
 }
 
-/// Decides when the tokens of a scripted reply leave.
+/// Returns when the tokens of a scripted reply are sent.
 MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
@@ -31733,8 +31718,8 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
-/// several choices, several tool calls in one. "finish_reason length was sent"; empty: nothing.
+/// Returns what is unusual in the answer: finish reasons other than stop and tool_calls, several choices, several tool
+/// calls in one. "finish_reason length was sent"; empty: nothing.
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -31767,7 +31752,7 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   return context;
 }
 
-/// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
+/// Makes the completion: the body of a plain answer, or the source of the events of a streamed one.
 MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
   const ChatRequest& chat = *served.chat;
   Answer& answer = served.answer;
@@ -31783,11 +31768,11 @@ MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply,
   }
   answer.body = completion.body();
   delivery.token_count = completion.delta_count();
-  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are equal
     CompletionEvents deltas(completion);
     delivery.pace.foresee(deltas);
   }
-  delivery.completion.reset();  // the text is not held twice while its client reads
+  delivery.completion.reset();  // do not keep the text twice while the client reads
 }
 
 }  // namespace reply_answer
@@ -31845,14 +31830,14 @@ MOCK_GATEWAY_INLINE void strike_delivery(ServedRequest& served, const std::vecto
 
 // ---- serve/request_checks.cpp ---------------------------------------------------------------------------------------
 
-// Which content types are accepted; the texts of 415, and of 404 of a model.
+// The accepted content types; the texts of 415, and of 404 for a model.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace content_type {
 
 enum class Form { json, form, other };
 
-/// What the Content-Type says, so far as the acceptance takes it.
+/// Returns the form that the Content-Type declares and the acceptance allows.
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
@@ -31905,7 +31890,7 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
   if (!may_use(served.presented.key, model)) return served.reject(forbidden());
   GatewayState& gateway = served.gateway;
   if (!gateway.models.find(model)) return served.reject(model_not_found(model, gateway, served.presented.key));
-  // The request is masked by now: what held a key is no model.
+  // Keys in the request are masked by now: a masked id is no model.
   if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
   const bool asks_for_answer = served.request.method == "POST";
   if (asks_for_answer && !gateway.models.is_named(model))
@@ -31920,8 +31905,7 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
 
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a
-// body.
+// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace runner {
@@ -31934,8 +31918,8 @@ MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) 
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
-/// after the answer, where it cannot be used again.
+/// Adds the headers of the transfer, except those already set. Closes the connection after the answer if it cannot be
+/// reused.
 MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   const IncomingRequest& incoming = served.incoming;
   wire::Headers& headers = served.answer.headers;
@@ -31949,7 +31933,7 @@ MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFramin
   }
 }
 
-/// Lets the clock know of a date until which the client is to wait.
+/// Informs the clock of a date until which the client should wait.
 MOCK_GATEWAY_INLINE void note_date(ServedRequest& served) {
   const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
@@ -31968,7 +31952,7 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// On its connection.
+  /// The number of the request on its connection.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
@@ -32008,7 +31992,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::go_on() noexcept {
   return true;
 }
 
-// Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+// For example, out of memory. An exception that leaves the connection's thread would abort the process.
 MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();
@@ -32030,7 +32014,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 
   gateway_.journal->add(record_);
   is_published_ = true;
-  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  // An interim response is not part of the answer. If it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
   if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
@@ -32047,7 +32031,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
   connection_.end_exchange();
-  give_back();  // before the client can see the end, and try again
+  give_back();  // before the client sees the end and may retry
   connection_.send_ending();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
@@ -32184,7 +32168,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
 
 // ---- serve/served_models.cpp ----------------------------------------------------------------------------------------
 
-// Which models a gateway serves, and which it lists where it serves any.
+// The served models, and the listed ones if any model is served.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_models {
@@ -32262,7 +32246,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& ServedModels::named() const 
 
 // ---- serve/served_request.cpp ---------------------------------------------------------------------------------------
 
-// What is known of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
+// The data of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_requests {
@@ -32312,7 +32296,7 @@ MOCK_GATEWAY_INLINE bool ServedRequest::answer_failed(const std::string& reason)
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::never_replied(const std::string& what) {
-  // A client that tries again would only wait again.
+  // A retry would wait again.
   return internal_error(
       Decision::Kind::answer_failed, Problem::Kind::guard_expired,
       served_requests::error("the test was asked for this reply, and gave none in time; its stub says "
@@ -32339,7 +32323,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace verdicts {
 
-/// Whether all of `part` is in `whole`, in its order, with nothing between.
+/// Whether `part` is a subsequence of `whole`.
 MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
@@ -32348,7 +32332,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
+/// Whether arguments are equal: the same JSON in any format; nothing equals {}.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -32359,9 +32343,9 @@ MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::stri
 
 enum class Comparison { whole, less, other };
 
-/// For each place in the text, how many bytes from there on are as `whole` begins.
+/// Returns for each position in the text the length of its common prefix with `whole`.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
-  // The Z algorithm: what has been compared once is not compared again.
+  // The Z algorithm: compares nothing twice.
   std::string joined(whole);
   joined += '\0';
   joined += text;
@@ -32381,8 +32365,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text
   return lengths;
 }
 
-/// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
-/// no more than its beginning.
+/// Whether the text is a prefix of the text of one try, or a concatenation of prefixes of up to `tries` tries.
 MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
   std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
@@ -32396,7 +32379,7 @@ MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const Scenar
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
-    if (reached == before && !fails_first) break;  // nor will another try say it
+    if (reached == before && !fails_first) break;  // nor will another try help
   }
   return reached == text.size();
 }
@@ -32422,7 +32405,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
+/// Compares with the calls of up to `tries` tries. Each counted try contributed at least one call.
 MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
   std::vector<wire::ToolCall> whole = scenario.tool_calls;
   for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
@@ -32430,7 +32413,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
-/// OpenAI's word for a reason of other servers: many clients hand that on.
+/// Returns OpenAI's name for a reason of other servers, as many clients do.
 MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -32442,12 +32425,12 @@ MOCK_GATEWAY_INLINE bool same_reason(std::string_view told, std::string_view sen
   return told == sent || told == documented_reason(sent, has_calls);
 }
 
-/// Whether the usage that was asked for was sent, and not handed on.
+/// Whether the client dropped the usage that it asked for and received.
 MOCK_GATEWAY_INLINE bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
 }
 
-/// What is told besides the answer, where the scenario says it.
+/// Compares finish_reason and usage, if the scenario has them.
 MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const bool has_calls = !scenario.tool_calls.empty();
   if (outcome.finish_reason && !scenario.finish_reason.empty() &&
@@ -32464,17 +32447,17 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   };
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
-  // Some clients write zeros where a stream has none.
+  // Some clients write zeros for a stream without usage.
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-/// Whether the finish_reason that the caller was told says that the answer failed.
+/// Whether the finish_reason passed to the caller says that the answer failed.
 MOCK_GATEWAY_INLINE bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return scenario.reason_tells && outcome.finish_reason &&
          same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
-/// Whether the calls were made that stand in the text, and the text left out.
+/// Whether the client made the calls spelled in the text and omitted the text.
 MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return !scenario.spelled_calls.empty() && outcome.text.empty() &&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
@@ -32503,7 +32486,7 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// "text \"…\" and 1 tool call: f({})".
+/// Returns "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -32511,7 +32494,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
   for (const wire::ToolCall& call : calls) {
-    // In quotes only where it must be: JSON is full of them.
+    // Quote only if necessary: JSON is full of quotes.
     const bool as_it_is = text::printable(call.arguments) == call.arguments;
     said +=
         separator + text::printable(call.name, most) + "(" +
@@ -32522,7 +32505,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   return said;
 }
 
-/// ", finish_reason \"stop\", usage 9 + 5 = 14", as far as they are known.
+/// Returns ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -32532,7 +32515,7 @@ MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& f
   return said;
 }
 
-/// What came, and what should have come, for an outcome that is not acceptable.
+/// Returns the actual and the expected answer for an unacceptable outcome.
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
@@ -32542,7 +32525,7 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
   told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
-  // Only the beginning of a long text is shown above.
+  // Long texts are cut above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
@@ -32556,14 +32539,14 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
 
 namespace catalogue_search {
 
-/// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
+/// Not an initializer list, for which nlohmann compiles templates for each length of a literal.
 MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// At most three names near to this one: first those that it is a part of, then those that a slip or two makes of it.
+/// Returns up to three similar names: first those that contain this one, then those within a small edit distance.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // beyond it nothing is near
-  constexpr std::size_t beyond = 1000;  // above every distance
+  constexpr std::size_t longest = 100;  // longer names are similar to none
+  constexpr std::size_t beyond = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
@@ -32657,7 +32640,7 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
 namespace detail {
 namespace verdicts {
 
-/// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
+/// Whether the scenario's own reply answered, in the form in which the scenario shows. Some stub has answered.
 MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   if (scenario.file) return scenario.file->answered(exchange);
   const ScenarioRow& row = *scenario.row;
@@ -32672,7 +32655,7 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
 
 MOCK_GATEWAY_INLINE bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
-  // Before its end nobody knows whether it comes to its faults.
+  // Until its end it is unknown whether it reaches its faults.
   if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
@@ -32759,11 +32742,11 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// What every chunk of "unknown-fields" has besides, and its body.
+/// The additional members of every chunk of "unknown-fields", and of its body.
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// What is left of the usual text at its limit.
+/// The usual text up to its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
 /// Half of the usual text.
@@ -32787,7 +32770,7 @@ MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
 }
 MOCK_GATEWAY_INLINE std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// Puts these members, a comma behind each, in place of the role.
+/// Replaces the role by these members; each ends with a comma.
 MOCK_GATEWAY_INLINE void have_role(Chunks& chunks, const char* members) {
   chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
@@ -32795,9 +32778,9 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// The member with this thought in place of "".
+/// Returns the member with this thought instead of "".
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
-/// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
+/// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
   chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
   chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
@@ -32806,11 +32789,11 @@ MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
-/// A part of content that has text, as JSON.
+/// Returns a content part with text, as JSON.
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
-/// A chunk whose content is this part.
+/// Returns a chunk with this part as its content.
 MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Parts of content that are no parts of the answer.
+/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
@@ -32818,10 +32801,10 @@ MOCK_GATEWAY_INLINE std::string body_of_parts(const std::string& parts) {
   return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
 
-/// This JSON with an escape for each character beyond ASCII.
+/// Returns this JSON with all non-ASCII characters escaped.
 MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// A chunk with the usual answer's next text, which is JSON whose escapes stay as they are.
+/// Returns a chunk with text in JSON form, whose escapes stay unchanged.
 MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
@@ -33060,13 +33043,13 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The usual answer with a Content-Length, streamed or not.
+/// Returns the usual answer with a Content-Length, streamed or not.
 MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
-/// Silence with the connection open.
+/// Sends nothing and keeps the connection open.
 MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
-/// How often "live-stream" says the usual answer.
+/// How often "live-stream" repeats the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {
@@ -33208,7 +33191,7 @@ MOCK_GATEWAY_INLINE void add_delivery(Scenarios& all) {
 
 // ---- gateway/catalogue_entries.cpp ----------------------------------------------------------------------------------
 
-// What a scenario's row can say; the usual answer, chunks and calls that scenarios are made of.
+// The contents of a scenario's row; the usual answer, chunks and calls for scenarios.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -33454,7 +33437,7 @@ MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model
 
 MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
-/// Puts these bytes after two pieces of text, in place of the rest.
+/// Replaces everything after two pieces of text by these bytes.
 MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(std::move(bytes));
@@ -33469,7 +33452,7 @@ MOCK_GATEWAY_INLINE Failure limited_with(const char* body) { return rate_limited
 /// A 429 with this Retry-After.
 MOCK_GATEWAY_INLINE Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
-/// A 429 whose message names no header.
+/// A 429 whose message does not mention a header.
 MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
   return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
 }
@@ -33485,11 +33468,11 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
       .header("CF-RAY", "9b1c2d3e4f5a6b7c-ZRH");
 }
 
-/// This error with status 200, as the only event of a stream or as a body.
+/// Sends this error with status 200, as the only event of a stream or as a body.
 MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
-/// An answer with these choices, which are JSON.
+/// Sends an answer with these choices, which are JSON.
 MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -33498,13 +33481,13 @@ MOCK_GATEWAY_INLINE std::string body_with_choices(const char* choices) {
          std::string(choices) + "," + usage + "}";
 }
 
-/// What is said with status 200 of a client that asks too often, and of a service that has too much to do.
+/// Status-200 errors for a client over its rate limit, and for an overloaded service.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
-/// How Google's services say when to come back, and which quota is used up.
+/// Google's errors with the time to retry, and with the exhausted quota.
 inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
@@ -33732,30 +33715,30 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Puts these bytes before each chunk that has text.
+/// Inserts these bytes before each chunk with text.
 MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
   for (std::size_t i = 4; i > 0; --i)
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A whole response by hand with these header fields, after which the connection closes.
+/// A complete handwritten response with these header fields, after which the connection closes.
 MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// HTTP's chunk around these bytes; around none, the end of the body.
+/// Returns an HTTP chunk of these bytes; without bytes, the end of the body.
 MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that
-/// whoever reads the stream as it is finds no event and no JSON in it.
+/// Returns these bytes as an uncompressed Brotli stream (RFC 7932, section 9). Its blocks are so short that a client
+/// that does not decode it finds no event and no JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // Before the first block stands a bit for a window of 64 KiB. Of each block: that it is not the last one, two bits
-  // for a length of 16 bits, the length less one, that it is not compressed, and nothing up to the next byte.
+  // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
+  // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
   for (; !bytes.empty(); shift = 3) {
@@ -33765,13 +33748,13 @@ MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
     stream += block;
     bytes.remove_prefix(block.size());
   }
-  return stream + '\3';  // the last one, which is empty
+  return stream + '\3';  // the last, empty block
 }
 
-/// In which the end of a stream is spoken of.
+/// A text that mentions the end of a stream.
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
-/// More than readers by line have for one.
+/// Longer than the limits of line readers.
 inline constexpr std::size_t long_text = 100'000;
 
 inline constexpr ScenarioRow framing_rows[] = {
@@ -33917,7 +33900,7 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing",
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// The chunks of these calls, each in one.
+/// Returns the chunks of these calls, one chunk each.
 MOCK_GATEWAY_INLINE Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
   Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -33936,35 +33919,35 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_after_empty_object() { retu
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-/// The usual call, with its arguments as JSON in a string of JSON.
+/// The usual call with its arguments encoded twice, as a JSON string.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
-/// Two calls that cannot be told apart by their ids.
+/// Two calls with the same id.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
   std::vector<wire::ToolCall> calls = two_weather_calls();
   calls[1].id = calls[0].id;
   return calls;
 }
 
-/// This JSON with an object in place of the string of the usual call's arguments.
+/// Returns this JSON with the arguments of the usual call as an object instead of a string.
 MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
 }
 
-/// A call as models without a parser for tools write it.
+/// A call as models without a tool parser write it.
 inline constexpr const char* spelled_call =
     "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Zürich\"}}\n</tool_call>";
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// Puts these members in place of the call's type.
+/// Replaces the call's type by these members.
 MOCK_GATEWAY_INLINE void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 MOCK_GATEWAY_INLINE std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// Adds these members to each delta that has text, or to the message.
+/// Adds these members to each delta with text, or to the message.
 MOCK_GATEWAY_INLINE void add_members(Chunks& chunks, const char* members) {
   for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
@@ -34116,7 +34099,7 @@ MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) { add_group(all, "tool c
 
 // ---- gateway/chat_script.cpp ----------------------------------------------------------------------------------------
 
-// `gateway.chat()`: setters of a stub and what they refuse; `Stub` and its waits.
+// `gateway.chat()`: the setters of a stub and their restrictions; `Stub` and its waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -34238,7 +34221,7 @@ MOCK_GATEWAY_INLINE void StubBuilder::validate(Matcher matcher) { plan().validat
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
-  static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
+  static_cast<void>(detail::Access::data(reply));  // throws if it was moved from
   plan().replies.emplace_back(detail::share<const Reply>(std::move(reply)));
 }
 
@@ -34265,8 +34248,7 @@ MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
 
 // ---- gateway/gateway.cpp --------------------------------------------------------------------------------------------
 
-// The calls of `Gateway`; the default model and key; addresses; what is reported at its end; how long `verify()`
-// waits.
+// The calls of `Gateway`; the default model and key; addresses; its report on destruction; how long `verify()` waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34298,7 +34280,7 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// The name by which clients on this machine reach a host that was listened on.
+/// Returns the name by which clients on this machine reach a listening host.
 MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -34355,9 +34337,9 @@ class Gateway::Impl : public detail::NoteSource {
                     "destroy it on a thread of the test"});
       std::abort();
     }
-    server.reset();  // nothing arrives any more
+    server.reset();  // nothing arrives afterwards
     report();
-    // What the tester's functions hold may hold them in turn.
+    // Functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
     for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
@@ -34366,7 +34348,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Whether this is the process that made the gateway, and not one that was forked from it.
+  /// Whether this process made the gateway and is not a fork of that process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -34394,7 +34376,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// How long verify() and review() wait for requests under way: not at all in a function that one of these called.
+  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -34407,9 +34389,9 @@ class Gateway::Impl : public detail::NoteSource {
   detail::GatewayState state;
   detail::GatewayProblems problems;
   bool verify_on_destruction;
-  std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
+  std::uint64_t noted = 0;  // the last exchange whose notes belong to earlier tests
   detail::ConnectionLoop connections{state};
-  std::optional<detail::Server> server;  // last: it stops before what its connections use goes
+  std::optional<detail::Server> server;  // last, so that it stops before the objects its connections use are destroyed
 };
 
 MOCK_GATEWAY_INLINE Gateway::Gateway(SourceLocation where, detail::Implementation) : Gateway(Options(), where) {}
@@ -34420,7 +34402,7 @@ MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
 MOCK_GATEWAY_INLINE Gateway& Gateway::operator=(Gateway&&) noexcept = default;
 
 MOCK_GATEWAY_INLINE void Gateway::End::operator()(Impl* impl) const noexcept {
-  // Another process has none of the threads that would have to end, and locks that it has may never be released.
+  // A forked process has none of the threads to join, and inherited locks may never be released.
   if (impl->is_here()) delete impl;
 }
 
@@ -34556,7 +34538,7 @@ MOCK_GATEWAY_INLINE void Gateway::stop() {
 
 // ---- gateway/mishaps.cpp --------------------------------------------------------------------------------------------
 
-// The turns of a session of mishaps: their order, replies and keys, and when a call that its caller ended is over.
+// The turns of a session of mishaps: order, replies, keys, and the time limits of calls that the caller ends.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34565,39 +34547,39 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What becomes of the client's key in a turn.
+/// What happens to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
-/// How long a client may take to leave a call that its caller has ended.
+/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// How long a reply waits for the caller to end the call. It is longer than time_to_leave, and shorter than clients
-/// wait by themselves: who has the rest has not heeded its caller.
+/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
+/// timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// What a turn's replies are made with.
+/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait for a caller that ends the call.
+  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
-/// A turn as it is written down. Its reply is the scenario's failure, fault or finish_reason, or what `reply` returns;
-/// else the text. With then_answer, all requests behind the first get the text.
+/// The definition of a turn. Its reply is the scenario's failure, fault or finish_reason, or the result of `reply`;
+/// otherwise the text. With then_answer, all requests after the first get the text.
 struct Row {
   ScenarioRow scenario;
   Mishap::Call call = Mishap::Call::whole;
   KeyChange key_change = KeyChange::none;
   Reply (*reply)(const Plan& plan) = nullptr;
-  /// Until when after the call's end a request of it may still come, from a client that waits to try again.
+  /// How long after the call a retry may arrive from a client that waits before retrying.
   milliseconds time_to_ask_again{0};
 };
 
 using namespace catalogue_parts;
 
-/// The first and the last two keep their places. The second turn comes so early that a client that keeps connections
-/// has one: some try again on new connections alone. A client that keeps its old key misses the last two turns only.
+/// The first two and the last two turns keep their places. The second is so early that keep-alive clients have a
+/// connection: some only retry on new connections. A client that keeps its old key only fails the last two turns.
 constexpr std::size_t fixed_at_each_end = 2;
 constexpr Row rows[] = {
     {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
@@ -34679,7 +34661,7 @@ struct Turn {
   Duration time{0};
 };
 
-/// "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.": of another turn, or of two, it is known as such.
+/// Returns "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.", so that texts of another turn, or of two, are recognized.
 MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
   constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
   std::string text = "Turn " + std::to_string(number);
@@ -34714,7 +34696,7 @@ MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A session under way: which turn is mounted, and the key of the client.
+/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -34731,7 +34713,7 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// The exchanges of the turn so far.
+  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -34741,7 +34723,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the turn that was mounted before this one
+  std::optional<std::size_t> before;  // the previously mounted turn
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -34759,7 +34741,7 @@ MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
-  // On a clock on which no wait takes time, it must have no end.
+  // On an instant clock the wait must be unlimited.
   const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
@@ -34792,7 +34774,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// What is wrong with a call that its caller ended; empty for nothing.
+/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -34810,15 +34792,15 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // An error is there at once: nothing of it is left to leave.
+  // An error is sent at once, so there is nothing to leave.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it tried again so soon that its caller was still there. When the call began is not known: after the turn
-/// was mounted, and before the first request came, which may have taken long on a busy machine.
+/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
+/// mounted and before the first request, which may be slow on a busy machine.
 MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -34851,11 +34833,11 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
-  // Whoever gives a call up early may have done so before the gateway has read it.
+  // A client that gives up early may do so before the gateway has read the request.
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
-  // On a clock that is not real, the client's wait is over when the test says so.
+  // On other than the real clock, the test ends the client's wait.
   const Clock& clock = detail::Access::serving(session_->gateway)->clock;
   const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
   if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))
@@ -34903,8 +34885,8 @@ MOCK_GATEWAY_INLINE Mishaps mishaps(Gateway& gateway, std::uint64_t seed) {
 
 // ---- gateway/options.cpp --------------------------------------------------------------------------------------------
 
-// The options and their comments (in the header); which values are refused. The owner of a model:
-// `src/answer/bodies.hpp` too.
+// The options and their comments (in the header); which values are invalid. The owner of a model: also in
+// `src/answer/bodies.hpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -35000,7 +34982,7 @@ MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 MOCK_GATEWAY_INLINE Options Options::cors(std::string origin) const {
-  constexpr const char* const ends = "/?#@ \t\r\n";  // what no part of an origin has
+  constexpr const char* const ends = "/?#@ \t\r\n";  // characters that no part of an origin contains
   const std::size_t mark = origin.find("://");
   const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
   const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&
@@ -35056,7 +35038,7 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
 
 // ---- gateway/sweep.cpp ----------------------------------------------------------------------------------------------
 
-// Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
+// Sweeps: default effects, places, skipped pairs, names of steps, refusals.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -35139,15 +35121,15 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const SweepStep&
 namespace detail {
 namespace sweep {
 
-/// A place of the unbroken reply.
+/// A place in the unbroken reply.
 struct Boundary {
-  std::vector<Trigger> triggers;  // that come here; an effect is struck by the first that it can happen at
-  std::size_t offset = 0;         // bytes of the body before it
-  bool inside_event = false;      // of a stream: inside an HTTP chunk, too
-  bool event_follows = false;     // of a stream
+  std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
+  std::size_t offset = 0;         // number of body bytes before it
+  bool inside_event = false;      // in a stream: also inside an HTTP chunk
+  bool event_follows = false;     // in a stream
 };
 
-/// A stub for as long as this lives.
+/// A stub that is removed when it goes out of scope.
 class Mounted {
  public:
   Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
@@ -35162,7 +35144,7 @@ class Mounted {
   std::shared_ptr<StubState> stub_;
 };
 
-/// The places inside `bytes` where they are cut: all, or one in the middle and one in each character of several bytes.
+/// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
@@ -35196,7 +35178,7 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
       found.push_back({{after_bytes(before)}, before, false, more_events(i + 1)});
     }
   }
-  // What has a name of its own is called by it.
+  // Use the specific name of a place if it has one.
   const auto call = [&found](std::size_t events, const Trigger& name) {
     for (Boundary& boundary : found) {
       Trigger& trigger = boundary.triggers.front();
@@ -35216,7 +35198,7 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
 
 }  // namespace sweep
 
-/// A sweep: what it is told, what the unbroken run showed, and one step after the other.
+/// A sweep: its settings, the results of the unbroken run, and the steps.
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
@@ -35233,7 +35215,7 @@ class SweepRun {
       return;
     }
     effects_ = sweep_effects();
-    // Nobody would move the clock while the callable waits for its answer.
+    // The clock cannot advance while the callable waits for its answer.
     const auto waits = [](const Effect& effect) { return effect.kind() == Effect::Kind::stall; };
     if (manual) effects_.erase(std::remove_if(effects_.begin(), effects_.end(), waits), effects_.end());
   }
@@ -35245,7 +35227,7 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: one of the boundaries, with the trigger that the effect takes there, and one of the effects.
+  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -35253,14 +35235,14 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable against a reply and returns what it answered.
+  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Throws the GatewayError of an unbroken run that made no request.
+  /// Throws the GatewayError for an unbroken run without a request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
   bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
-  /// Which of all steps is number `number` of those that are made.
+  /// Returns which of all steps is made as number `number`.
   std::size_t chosen(std::size_t number);
   SweepStep broken(const Pair& pair);
   SweepStep split(std::size_t byte);
@@ -35272,14 +35254,14 @@ class SweepRun {
   SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
-  // What the unbroken run showed.
+  // Results of the unbroken run.
   bool known_ = false;
   bool last_was_empty_ = false;  // of the steps
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
-  std::size_t body_ = 0;         // bytes as the parser sees them
-  std::size_t first_split_ = 1;  // bytes of the first write
-  std::size_t bytes_ = 1;        // of the whole answer
+  std::size_t body_ = 0;         // in bytes as the parser sees them
+  std::size_t first_split_ = 1;  // in bytes of the first write
+  std::size_t bytes_ = 1;        // in bytes of the whole answer
 };
 
 MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
@@ -35335,7 +35317,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
     stub = mounted.stub();
     run_();
   }
-  // Everything follows from the unbroken run: a machine that pauses must not make it look open.
+  // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
@@ -35351,7 +35333,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
       throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
                          "): call clear_chaos() before");
   }
-  // One request may be lost on a connection that the step before has broken; two are not.
+  // One request may get lost on a connection broken by the previous step, but not two.
   if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
     throw GatewayError("two steps of a sweep made no chat request that this gateway received, the second being \"" +
                        name + "\": the callable must ask each time it is called");
@@ -35369,11 +35351,11 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const 
   }
   if (effect.kind() == Effect::Kind::truncate) {
     if (!trace.streamed && at_end) return false;  // nothing of the body is left
-    // Elsewhere than inside an HTTP chunk the two are one.
+    // Outside an HTTP chunk, both effects are the same.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
   }
-  // The client has all that was announced, and need not look at the connection again.
+  // The client has everything announced and need not look at the connection again.
   if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
@@ -35396,7 +35378,7 @@ MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
-  // One of each stretch, drawn: a regular distance could meet the same effect each time.
+  // Draw one per interval: a fixed distance could hit the same effect each time.
   const std::size_t begin = number * all / made;
   const std::size_t end = (number + 1) * all / made;
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));
@@ -35479,14 +35461,13 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
 
-// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file happened to an
-// exchange.
+// The script keys of `scenario`; errors in a folder of scenarios; when a scenario from a file affected an exchange.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_types {
 
-// "scenario": what as_json(scenario) has, and "sent".
+// "scenario": the keys of as_json(scenario), and "sent".
 
 MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
@@ -35551,7 +35532,7 @@ MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const Scrip
 
 namespace scenario_files {
 
-/// A script that is a scenario.
+/// A scenario from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -35570,7 +35551,7 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or notes why there is none.
+/// Adds the scenario of a file, or its problems.
 MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;
@@ -35630,7 +35611,7 @@ MOCK_GATEWAY_INLINE Scenario Catalogue::scenario(std::string_view name) const {
 
 // ---- document/script_document.cpp -----------------------------------------------------------------------------------
 
-// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+// Reading, mounting and replacing scripts; what a replacement keeps; how a problem prints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -35655,8 +35636,8 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
-/// are none. Without a message when there is no such part.
+/// Returns the first part of a program-made value that JSON text cannot represent: invalid UTF-8, binary or discarded
+/// values, non-finite numbers. Without a message if there is none.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -35724,7 +35705,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description, the first of several
+  std::map<std::string, std::string> ids;  // by description; of several keys, the first
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -35746,7 +35727,7 @@ MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, Connect
   }
 }
 
-/// Says where the faults stand now, which are as they were.
+/// Updates the source locations of unchanged faults.
 MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -35754,9 +35735,9 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+/// Returns the stubs of the plan. A stub with the JSON of a mounted one is that stub.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -35774,11 +35755,11 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
   return block;
 }
 
-/// Mounts what differs from what is mounted.
+/// Mounts the differences from the mounted state.
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  // The mounted document may be mounted again, even if a call has deleted one of its keys.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -35790,7 +35771,7 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, since a conflict of keys must leave all as it is.
+  // First, because a conflict of keys must leave everything unchanged.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -35836,7 +35817,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // A long line, as of a file without line ends, is shown around the place.
+  // Long lines, as in a file without line ends, are cut around the position.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -35929,7 +35910,7 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
 namespace detail {
 namespace script_documents {
 
-/// The models of which a document says whose they are.
+/// Returns the models for which a document sets an owner.
 MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -35941,7 +35922,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// The models of both; of one that both have, the document's owner if it names one.
+/// Joins the models. For a model in both lists, the document's owner applies if it sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -36032,7 +36013,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 
 // ---- document/script_faults.cpp -------------------------------------------------------------------------------------
 
-// Keys and names of failures, faults, effects and faults of connections.
+// The script keys and names of failures, faults, effects and connection faults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36179,7 +36160,7 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Faults of connections.
+// Connection faults.
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
@@ -36207,16 +36188,16 @@ struct NamedConnectionFault {
   ConnectionFault (*make)();
 };
 
-/// Connection faults without an argument.
-inline constexpr NamedConnectionFault named_connection_faults[] = {
-    {"reset_on_accept", &reset_on_accept},
-    {"close_on_accept", &close_on_accept},
-    {"garbage_on_accept", [] { return garbage_on_accept(); }},
-    {"close_when_reused", &close_when_reused},
-    {"reset_when_reused", &reset_when_reused},
-    {"unsolicited_continue", &unsolicited_continue},
-    {"early_hints", [] { return early_hints(); }},
-};
+/// Returns those without arguments.
+MOCK_GATEWAY_INLINE std::vector<NamedConnectionFault> named_connection_faults() {
+  return {{"reset_on_accept", reset_on_accept()},
+          {"close_on_accept", close_on_accept()},
+          {"garbage_on_accept", garbage_on_accept()},
+          {"close_when_reused", close_when_reused()},
+          {"reset_when_reused", reset_when_reused()},
+          {"unsolicited_continue", unsolicited_continue()},
+          {"early_hints", early_hints()}};
+}
 
 MOCK_GATEWAY_INLINE std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults); }
 
@@ -36341,8 +36322,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
 
 // ---- document/script_files.cpp --------------------------------------------------------------------------------------
 
-// Which files of a folder are scripts; largest file; no JSON, YAML, formats of
-// other tools.
+// Script files in a folder; the maximum file size; errors for invalid JSON, YAML and formats of other tools.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
@@ -36386,7 +36366,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// What there is in place of a file; empty for a file.
+/// Returns what a path is other than a regular file; empty for a file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -36399,7 +36379,7 @@ MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
 
 MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
   std::error_code error;
-  // Opening a pipe or reading a device may take for ever.
+  // Opening a pipe or reading a device may block forever.
   const std::string other = other_kind(fs::status(file, error).type());
   if (!other.empty()) {
     note(problems, file,
@@ -36419,7 +36399,7 @@ MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::v
   return false;
 }
 
-/// Whether the text looks like YAML to somebody who reads its first line.
+/// Whether the first line of the text looks like YAML.
 MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -36447,7 +36427,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
   std::set<std::string> twice;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // What stands in a value that is there twice may be there twice too.
+    // Values inside a duplicate value may be duplicates too.
     bool inside = false;
     for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
          slash = place.pointer.rfind('/', slash - 1))
@@ -36488,7 +36468,7 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
 
 // ---- document/script_gateway.cpp ------------------------------------------------------------------------------------
 
-// Keys of `gateway` and of `keys`.
+// The script keys of `gateway` and of `keys`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36509,7 +36489,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models that options have; options are copied for the whole list, and not for each model of it.
+/// The models of the options, to copy the options once instead of once per model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -36613,7 +36593,7 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
 MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as for models
 }
 
 MOCK_GATEWAY_INLINE ScriptType origins() {
@@ -36636,7 +36616,7 @@ MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// A time after which something is ended, which is not 0.
+/// Sets a timeout, which must not be 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);
@@ -36822,7 +36802,7 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
 
 // ---- document/script_matchers.cpp -----------------------------------------------------------------------------------
 
-// Keys of `when`, `should` and of texts.
+// The script keys of `when`, `should` and of texts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36843,7 +36823,7 @@ MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// The matchers of one object; several are joined by &&.
+/// Returns the matchers of one object, joined by &&.
 MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -36873,12 +36853,12 @@ MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node,
 
 MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// The text of an object that may leave it open.
+/// Returns the text matcher of an object, where the text is optional.
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
 
-// Objects of two or three keys, which are all that a matcher has.
+// Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
@@ -36932,7 +36912,7 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has its keys, and no others; what is wrong is noted.
+/// Whether the object has exactly its keys; notes the mistakes.
 MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -37007,7 +36987,7 @@ MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode&
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-// Request fields: a function for each kind, and a row for each field.
+// Request fields: a function per kind, and a row per field.
 
 MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
@@ -37030,7 +37010,7 @@ MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& nod
   match_word(reader, node, target);
 }
 
-/// What the schema says of a field that may be a few words only.
+/// Returns the schema's limits for a field with a fixed list of words.
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -37081,7 +37061,7 @@ MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* a
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// The rows of `when`, in the order of the schema and of the documentation.
+/// Returns the rows of `when`, in the order of the schema and the documentation.
 MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -37188,7 +37168,7 @@ MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, c
 
 // ---- document/script_objects.cpp ------------------------------------------------------------------------------------
 
-// Keys of pace, `sse`, usage, logprobs, acceptance.
+// The script keys of pace, `sse`, usage, logprobs, acceptance.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -37354,8 +37334,8 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
-// shows of its line.
+// Reading by tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), the limit of 20
+// problems; the source line of a problem.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -37373,12 +37353,12 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member of that name holds a secret; the name may be misspelt.
+/// Whether a member with this name, possibly misspelled, holds a secret.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
-  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
   const std::string lower = text::lower_ascii(name);
-  // Most words have too few of a name's letters, which is known in less time than the distance.
+  // Counting common letters is faster than the edit distance and excludes most words.
   const auto is_near = [&lower](std::string_view secret) {
     const auto shared = std::count_if(lower.begin(), lower.end(),
                                       [secret](char letter) { return secret.find(letter) != std::string_view::npos; });
@@ -37388,12 +37368,12 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may be all digits.
+  // A key may consist of digits.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// What users of other test doubles, and of the API itself, call what scripts name otherwise.
+/// Names that users of other test doubles and of the API use for keys of scripts.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -37430,13 +37410,13 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// The one of them that is meant, though it is spelled otherwise; null: none is.
+/// Returns the known word that is meant by another name, or null.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // "model" is model_is, "reset" is reset_connection, where nothing else begins so.
+  // A unique prefix is enough: "model" means model_is, "reset" means reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -37447,7 +37427,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
 }
 
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // beyond it nothing is near
+  constexpr std::size_t longest = 64;  // longer words are similar to none
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -37459,7 +37439,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // for the bytes of the words, in a message that has more
+  constexpr std::size_t room = 1500;  // in bytes, for the words in a longer message
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -37506,14 +37486,14 @@ MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* on
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
   return most ? kind + " up to " + most->dump() : kind;
 }
 
-/// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
+/// Whether the number has no fraction: 2 and 2.0, as in JSON Schema.
 MOCK_GATEWAY_INLINE bool is_whole(const Json& value) {
   return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
 }
@@ -37523,17 +37503,17 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function are the key's business here.
+  // The class and the function name are irrelevant for a key.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
-  plain = plain.substr(0, plain.find(". TextMatcher("));  // what C++ has for what no pattern can say
+  plain = plain.substr(0, plain.find(". TextMatcher("));  // the C++ alternative, which scripts do not have
   std::string names(plain);
   for (std::size_t call = names.find("()"); call != std::string::npos; call = names.find("()", call))
     names.erase(call, 2);
   return names;
 }
 
-/// What keys and names of members consist of.
+/// The characters of keys and of member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
@@ -37552,7 +37532,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// The first byte from `at` on that is no white space and in no comment; the end when there is none.
+/// Returns the position after white space and comments from `at` on, at most the end.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -37566,8 +37546,8 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// Which bytes are of secrets: of the value behind the name of one. The text may be no JSON, with quotation marks that
-/// are others or missing.
+/// Marks the bytes of values after names of secrets. The text may be invalid JSON, with wrong or missing quotation
+/// marks.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -37592,9 +37572,9 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// A part of a text with an asterisk in place of each character of a secret.
+/// Returns a part of a text with each character of a secret replaced by an asterisk.
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // a secret, or its name, may begin so far before
+  constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);
@@ -37609,7 +37589,7 @@ MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size
   return part;
 }
 
-/// The line that a place is in, without its end, as far as it is near the place.
+/// Returns the bounds of the line around a position, limited to bytes near it.
 MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);
@@ -37713,7 +37693,7 @@ MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) co
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than is shown tells that there are more.
+  // One more than shown, so that the report can say that there are more.
   if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
@@ -37797,12 +37777,12 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
-// Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
+// Warnings about hidden stubs, unreachable states, and unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_references {
 
-using State = std::pair<std::string, std::string>;  // a state machine, and its state
+using State = std::pair<std::string, std::string>;  // a state machine and its state
 
 MOCK_GATEWAY_INLINE State state_of(const MachineState& one) { return {one.machine, one.state}; }
 
@@ -37813,7 +37793,7 @@ MOCK_GATEWAY_INLINE std::string others_too(std::size_t others) {
 
 MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// The part that has the stub, and the stub's pointer in it.
+/// Returns the part with the stub, and the stub's pointer in it.
 MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -37821,10 +37801,10 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// Names of one kind that are known.
+/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // of `all`, once that is whole
+  std::set<std::string_view> set = {};  // set when `all` is complete
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -37832,13 +37812,13 @@ struct KnownNames {
   }
 };
 
-/// What is near to a name, or what there is. Only for the first problems, as many as a report has of mistakes: each
-/// name is compared with all that are known.
+/// Returns similar or known names. Only for the first problems, up to the limit of a report, because each name is
+/// compared with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
 
-// Stubs that earlier ones hide.
+// Hidden stubs.
 
 MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   HidingStubs stubs;
@@ -37856,7 +37836,7 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
 
 // States.
 
-/// Which states can be reached: those in which state machines start, and those that a stub leads to which can answer.
+/// The reachable states: the initial states of state machines, and those set by stubs that can answer.
 class ReachableStates {
  public:
   explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
@@ -37885,7 +37865,7 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// The states of a state machine that can be reached.
+  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -37898,13 +37878,13 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
+  std::vector<std::size_t> unmet_;  // for each stub, the number of its unreachable states
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, named by `{"machine": …, "state": …}` as other tools have it.
+/// Whether one state machine was meant, written `{"machine": …, "state": …}` as in other tools.
 MOCK_GATEWAY_INLINE bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -37913,7 +37893,7 @@ MOCK_GATEWAY_INLINE std::string as_object(const std::string& key, const std::str
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// What is hardly meant by `{"machine": "login", "state": "started"}`, and how that is written.
+/// Returns the error for `{"machine": "login", "state": "started"}`, with the correct form.
 MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -37931,7 +37911,7 @@ MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const Reac
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: a state that only a call can lead to is a warning too.
+/// `is_all`: also warn about states that only a call can set.
 MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
@@ -37941,7 +37921,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
   };
   std::vector<Dead> dead;
   std::map<State, std::size_t> told;
-  std::set<std::string> asked;  // state machines that a stub asks for
+  std::set<std::string> asked;  // state machines in in_state of a stub
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].in_states;
     bool is_told = false;
@@ -37965,7 +37945,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // Where nothing asks for the two that are moved, one was meant.
+  // If no stub waits for either of the two machines, one machine was meant.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;
@@ -37980,7 +37960,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
 
 // Models, keys and operations.
 
-/// The names that the documents declare.
+/// Returns the names declared by the documents.
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -38043,7 +38023,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   plan.taken.clear();
 }
 
-/// What is wrong about the name of an operation; empty: nothing.
+/// Returns the problem with the name of an operation, if any.
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -38057,7 +38037,7 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // What is forced for it is answered all the same, and may be all that is meant.
+  // A failure forced for it is answered, and may be intended.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
@@ -38121,7 +38101,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
-// Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
+// The script keys of replies, tool calls, raw replies, chunks, holds, and which exclude each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -38147,13 +38127,13 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value by a setter of the reply.
+/// Applies a value with a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, for `true`.
+/// The same for a setter without a parameter, if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -38188,7 +38168,7 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
   reader.read_list(node, &set_tool_call, target);
 }
 
-// Setters with values of a kind of their own.
+// Setters with their own kinds of values.
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -38279,7 +38259,7 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
   reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
-// What a reply is. Its own reader looks at these keys.
+// The keys for the kind of a reply, which its own reader checks.
 
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
@@ -38317,7 +38297,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// What stands beside a failure, a raw reply or chunks: nothing that only a completion has.
+/// The keys allowed with a failure, a raw reply or chunks: none that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -38390,7 +38370,7 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// A completion of which nothing is said yet.
+/// Returns an empty completion.
 MOCK_GATEWAY_INLINE Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -38451,7 +38431,7 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether a key of a reply is content of one choice.
+/// Whether the key is content of one choice.
 MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -38480,7 +38460,7 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
   }
 }
 
-/// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
+/// Answers like the stubs of the mounted scenario, which distinguish stream requests.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
@@ -38491,7 +38471,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
+/// Returns the key for the kind of the reply; for a completion, the first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -38515,7 +38495,7 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply says what it is by one of: " + all);
 }
 
-/// What the kind says; the setters beside it are to come.
+/// Returns the reply of this kind, before other setters apply.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -38533,7 +38513,7 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   return join_choices(parts);
 }
 
-/// What only a completion has does not stand beside what is sent as it is written.
+/// Rejects keys that only apply to completions in replies written by the test.
 MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -38543,7 +38523,7 @@ MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_vie
   }
 }
 
-/// A scenario, the default reply and what the test is asked for are whole: nothing stands beside them.
+/// Rejects other keys with a scenario, the default reply and "ask".
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -38569,7 +38549,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the key that is wanted says more.
+    // A mistake in the missing key is more helpful.
     reader.read_object(node, script_types::reply_table, nullptr, false);
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);
@@ -38598,7 +38578,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
 
 // ---- document/script_schema.cpp -------------------------------------------------------------------------------------
 
-// The JSON Schema: its title, and which types have names in it.
+// The JSON Schema of scripts: its title, and the types with names in it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -38606,7 +38586,7 @@ namespace script_schemas {
 
 MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
-/// Puts `part` wherever `name` stands.
+/// Replaces every occurrence of `name` by `part`.
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -38616,7 +38596,7 @@ MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// The rules of a table, with its keys in place of their groups.
+/// Returns the rules of a table with the groups replaced by their keys.
 MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -38640,7 +38620,7 @@ MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) 
 
 Json object_of(const ScriptTable& table);
 
-/// Types that others name, or that have keys which lead back to them.
+/// Types that others refer to, or whose keys refer back to them.
 MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
   static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
       {"duration", &script_types::duration},
@@ -38688,7 +38668,7 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the rows that are not there.
+/// Adds the missing rows.
 MOCK_GATEWAY_INLINE void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
@@ -38733,7 +38713,8 @@ MOCK_GATEWAY_INLINE Json script_schema() {
 
 // ---- document/script_sections.cpp -----------------------------------------------------------------------------------
 
-// Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
+// The script keys of a document, of stubs, operations, failures, chaos and connections; the contents of scripts (in the
+// header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -38839,7 +38820,7 @@ MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, v
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// The place that a "source" names.
+/// Returns the location in "source".
 MOCK_GATEWAY_INLINE SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -38897,11 +38878,11 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // What else it refuses was looked for above, by the names of the keys.
+    // Other contradictions were checked above, by the names of the keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
-    // A stub that has moved is the same stub.
+    // A stub that moved in its file is the same stub.
     Json json = node.value;
     json.erase("source");
     stub.json = share<const std::string>(json.dump());
@@ -38978,7 +38959,7 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
-    constexpr std::string_view after = "…): ";  // the call that C++ has
+    constexpr std::string_view after = "…): ";  // the C++ call
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
@@ -39108,7 +39089,7 @@ MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// What slows a reply or stands in front of it.
+/// Returns a rule that slows a reply or precedes it.
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -39149,7 +39130,7 @@ MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& nod
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
-  // Keys and limits come first: what a rule is, is read only when they are right.
+  // Check keys and limits first: the kind of the rule is only read if they are right.
   Chaos any_rule((server_error()));
   reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
@@ -39221,7 +39202,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// It says where the rest comes from, and changes nothing of it.
+/// Checks the "bundle" section. It describes the origin of the rest and changes nothing.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -39258,7 +39239,7 @@ MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &docume
 
 }  // namespace script_types
 
-/// When the answer leaves, and what breaks it.
+/// Adds the pace and the faults of the answer.
 MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
@@ -39314,7 +39295,7 @@ MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& n
 
 // ---- document/script_values.cpp -------------------------------------------------------------------------------------
 
-// Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
+// The forms of values in scripts: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -39340,7 +39321,7 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a number and a window.
+/// The schema of a limit: a number and a window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -39466,7 +39447,7 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// A number with a unit; nothing for any other text, and beyond 100 years.
+/// Returns a number with a unit; empty for other texts and beyond 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -39474,13 +39455,13 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  // As many digits as the schema has it.
+  // The number of digits is limited as in the schema.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const std::string_view digits = text.substr(0, end);
   if (digits.empty() || digits.front() == '.' || digits.back() == '.') return std::nullopt;
   if (digits.find('.') != digits.rfind('.')) return std::nullopt;
-  // Neither std::from_chars of a double, which libc++ lacks, nor strtod, which follows the locale.
+  // libc++ lacks std::from_chars for doubles, and strtod depends on the locale.
   double number = 0;
   for (const char digit : digits)
     if (digit != '.') number = number * 10 + (digit - '0');
@@ -39510,7 +39491,7 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const Scr
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// A time that a pace can have.
+/// Returns a time within the limits of a pace.
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -39518,7 +39499,7 @@ MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& n
   return time;
 }
 
-/// The only key of an object that says how a number is drawn.
+/// Returns the only key of an object, which names a distribution.
 MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
@@ -39556,7 +39537,7 @@ MOCK_GATEWAY_INLINE std::int64_t read_as(As<std::int64_t>, ScriptReader&, const 
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
     script_reading::fail(node, "the number is beyond 63 bits");
   if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
-  // 2.0 is whole too, as JSON Schema has it. Beyond 2^53 it may stand for a number that it is not.
+  // 2.0 is whole, as in JSON Schema. Beyond 2^53 a double may be inexact.
   const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
   if (number != std::floor(number) || std::abs(number) > 9007199254740992.0)
     script_reading::fail_expected(node, "a whole number");
@@ -40192,290 +40173,290 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    199    core/forward.hpp
 //    264    core/implementation.hpp
 //    279    gateway/gateway.hpp
-//    468    gateway/chat_script.hpp
-//    619    model/range.hpp
-//    653    script/matcher.hpp
-//    731    script/matchers.hpp
-//    859    model/reply.hpp
-//   1198    model/received_request.hpp
-//   1284    model/failure.hpp
-//   1391    core/wait.hpp
-//   1422    core/clock.hpp
-//   1528    model/fault.hpp
-//   1696    model/hold.hpp
-//   1738    model/pace.hpp
-//   1895    model/sse_dialect.hpp
-//   2013    model/writes.hpp
-//   2044    model/http_reply.hpp
-//   2126    model/connection_fault.hpp
-//   2222    evidence/journal.hpp
-//   2519    model/sent_answer.hpp
-//   2590    script/near_miss.hpp
-//   2636    evidence/verification.hpp
-//   2764    model/finding.hpp
-//   2808    evidence/review.hpp
-//   2933    model/operation.hpp
-//   2964    keys/api_key.hpp
-//   3095    keys/keys.hpp
-//   3158    model/profile.hpp
-//   3190    model/tokenizer.hpp
-//   3202    gateway/options.hpp
-//   3353    model/acceptance.hpp
-//   3533    request/chat_request.hpp
-//   3662    script/scope.hpp
-//   3717    script/failure_scope.hpp
-//   3763    script/chaos.hpp
-//   3865    gateway/sweep.hpp
-//   4005    gateway/catalogue.hpp
-//   4178    gateway/mishaps.hpp
-//   4280    document/scenario_files.hpp
-//   4312    core/error.hpp
-//   4327    document/script_document.hpp
-//   4467    evidence/evidence_json.hpp
-//   4491    core/printed.hpp
-//   4521    core/reporter.hpp
-//   4605  Implementation
-//   4666    core/text.hpp
-//   4774    core/random.hpp
-//   4807    core/json_reader.hpp
-//   4863    core/pattern.hpp
-//   4959    core/json_pointer.hpp
-//   4976    core/calendar.hpp
-//   5011    core/access.hpp
-//   5087    core/timeline.hpp
-//   5281    core/process.hpp
-//   5306    core/relief.hpp
-//   5338    core/warning.hpp
-//   5348    core/rows.hpp
-//   5374    core/change_count.hpp
-//   5421    core/seldom.hpp
-//   5448    model/profile_traits.hpp
-//   5556    model/checks.hpp
-//   5573    model/reply_data.hpp
-//   5641    model/request_error.hpp
-//   5654    model/fault_rows.hpp
-//   5783    model/failure_rows.hpp
-//   5824    model/dialect_rows.hpp
-//   5864    model/finding_kinds.hpp
-//   5941    model/reply_checks.hpp
-//   5976    model/reply_template.hpp
-//   5999    request/embedding_request.hpp
-//   6023    request/chat_parser.hpp
-//   6041    request/chat_fields.hpp
-//   6089    request/chat_reader.hpp
-//   6187    keys/secrets.hpp
-//   6234    keys/key_store.hpp
-//   6462    answer/bodies.hpp
-//   6491    answer/events.hpp
-//   6539    answer/tokens.hpp
-//   6613    answer/completion.hpp
-//   6722    answer/completion_json.hpp
-//   6757    answer/completion_events.hpp
-//   6824    answer/words.hpp
-//   6839    answer/default_reply.hpp
-//   6855    answer/schema_instance.hpp
-//   6877    answer/embeddings.hpp
-//   6894    answer/occurrences.hpp
-//   6917    answer/schema_checker.hpp
-//   7012    script/matcher_node.hpp
-//   7103    script/script.hpp
-//   7383    script/chaos_plan.hpp
-//   7429    script/chaos_rules.hpp
-//   7511    script/connection_faults.hpp
-//   7567    script/forced_failures.hpp
-//   7612    script/field_matchers.hpp
-//   7706    script/hiding.hpp
-//   7747    script/excerpts.hpp
-//   7773    script/json_comparison.hpp
-//   7800    script/matcher_leaf.hpp
-//   7831    delivery/answer_log.hpp
-//   7948    delivery/gzip.hpp
-//   7974    delivery/framing.hpp
-//   8025    delivery/outlet.hpp
-//   8077    delivery/pace_schedule.hpp
-//   8119    delivery/progress.hpp
-//   8172    delivery/waits.hpp
-//   8250    delivery/write_queue.hpp
-//   8352    delivery/delivery.hpp
-//   8633    http/exchange_observer.hpp
-//   8670    http/sockets.hpp
-//   8798    http/wakes.hpp
-//   8844    http/connection.hpp
-//   9139    http/request_reader.hpp
-//   9272    http/server.hpp
-//   9333    http/response.hpp
-//   9349    http/turned_away.hpp
-//   9401    http/workers.hpp
-//   9459    http/acceptor.hpp
-//   9505    http/compatibility.hpp
-//   9515    http/poller.hpp
-//   9554    http/reactor.hpp
-//   9667    evidence/kept_problems.hpp
-//   9737    evidence/record.hpp
-//  10005    evidence/gateway_parts.hpp
-//  10024    evidence/review_parts.hpp
-//  10088    evidence/diagnosis.hpp
-//  10160    evidence/redaction.hpp
-//  10181    evidence/gateway_problems.hpp
-//  10284    serve/asked_requests.hpp
-//  10362    serve/operations.hpp
-//  10432    serve/served_models.hpp
-//  10475    serve/gateway_state.hpp
-//  10536    serve/served_request.hpp
-//  10719    serve/runner.hpp
-//  10785    serve/connection_loop.hpp
-//  10830    serve/request_checks.hpp
-//  10853    serve/tester_code.hpp
-//  10918    gateway/catalogue_entries.hpp
-//  11222    gateway/option_values.hpp
-//  11283    gateway/sweep_run.hpp
-//  11307    document/script_reader.hpp
-//  11516    document/script_files.hpp
-//  11535    document/script_references.hpp
-//  11571    document/script_sections.hpp
-//  11700    document/script_values.hpp
-//  11835    document/loaded_document.hpp
-//  11867    core/calendar.cpp
-//  11979    core/clock.cpp
-//  12392    core/gate.cpp
-//  12603    core/implementation.cpp
-//  12615    core/json_pointer.cpp
-//  12672    core/json_reader.cpp
-//  13016    core/pattern.cpp
-//  13434    core/process.cpp
-//  13458    core/random.cpp
-//  13518    core/relief.cpp
-//  13545    core/reporter.cpp
-//  13628    core/source_location.cpp
-//  13644    core/text.cpp
-//  14000    core/wait.cpp
-//  14012    core/warning.cpp
-//  14026    model/acceptance.cpp
-//  14085    model/checks.cpp
-//  14123    model/connection_fault.cpp
-//  14225    model/failure.cpp
-//  14372    model/fault.cpp
-//  14607    model/finding.cpp
-//  14641    model/hold.cpp
-//  14663    model/http_reply.cpp
-//  14729    model/pace.cpp
-//  14927    model/profile.cpp
-//  15106    model/range.cpp
-//  15136    model/received_request.cpp
-//  15204    model/reply.cpp
-//  15614    model/reply_checks.cpp
-//  15806    model/reply_template.cpp
-//  15978    model/sent_answer.cpp
-//  16006    model/sse_dialect.cpp
-//  16152    request/chat_fields.cpp
-//  16294    request/chat_messages.cpp
-//  16503    request/chat_reader.cpp
-//  16916    request/chat_request.cpp
-//  17001    request/embedding_request.cpp
-//  17089    keys/api_key.cpp
-//  17139    keys/key_store.cpp
-//  17685    keys/keys.cpp
-//  17749    keys/secrets.cpp
-//  17956    answer/bodies.cpp
-//  18063    answer/completion.cpp
-//  18299    answer/completion_events.cpp
-//  18510    answer/completion_json.cpp
-//  18728    answer/default_reply.cpp
-//  18931    answer/embeddings.cpp
-//  19049    answer/events.cpp
-//  19068    answer/occurrences.cpp
-//  19090    answer/schema_checker.cpp
-//  19560    answer/schema_instance.cpp
-//  19940    answer/tokens.cpp
-//  20170    answer/words.cpp
-//  20231    script/chaos.cpp
-//  20372    script/chaos_rules.cpp
-//  20484    script/connection_faults.cpp
-//  20593    script/excerpts.cpp
-//  20656    script/field_matchers.cpp
-//  21069    script/forced_failures.cpp
-//  21173    script/hiding.cpp
-//  21290    script/json_comparison.cpp
-//  21376    script/matcher.cpp
-//  21631    script/matchers.cpp
-//  21987    script/scope.cpp
-//  22045    script/script.cpp
-//  22476    script/text_matchers.cpp
-//  22598    delivery/answer_log.cpp
-//  22768    delivery/delivery.cpp
-//  23233    delivery/faults_and_waits.cpp
-//  23508    delivery/framing.cpp
-//  23625    delivery/gzip.cpp
-//  23692    delivery/pace_schedule.cpp
-//  23761    delivery/progress.cpp
-//  23813    delivery/write_queue.cpp
-//  23961    http/acceptor.cpp
-//  24069    http/compatibility.cpp
-//  24179    http/connection.cpp
-//  24763    http/poller.cpp
-//  24978    http/reactor.cpp
-//  25246    http/request_reader.cpp
-//  25704    http/response.cpp
-//  25785    http/server.cpp
-//  26201    http/sockets.cpp
-//  26715    http/turned_away.cpp
-//  26805    http/wakes.cpp
-//  26853    http/workers.cpp
-//  26966    evidence/diagnosis.cpp
-//  27186    evidence/evidence_json.cpp
-//  27570    evidence/exchange.cpp
-//  27872    evidence/gateway_problems.cpp
-//  28323    evidence/journal.cpp
-//  28481    evidence/kept_problems.cpp
-//  28592    evidence/notes.cpp
-//  28693    evidence/record.cpp
-//  29152    evidence/redaction.cpp
-//  29294    evidence/redirects.cpp
-//  29405    evidence/retries.cpp
-//  29797    evidence/review.cpp
-//  30176    evidence/told_in_body.cpp
-//  30276    evidence/verification.cpp
-//  30393    serve/asked_requests.cpp
-//  30460    serve/chat_judge.cpp
-//  30781    serve/connection_loop.cpp
-//  30941    serve/cross_origin.cpp
-//  30984    serve/delivery_report.cpp
-//  31075    serve/gateway_state.cpp
-//  31111    serve/judge.cpp
-//  31339    serve/limits.cpp
-//  31438    serve/operations.cpp
-//  31661    serve/profile_headers.cpp
-//  31702    serve/reply_answer.cpp
-//  31846    serve/request_checks.cpp
-//  31921    serve/runner.cpp
-//  32185    serve/served_models.cpp
-//  32263    serve/served_request.cpp
-//  32334    gateway/catalogue.cpp
-//  32755    gateway/catalogue_chunks.cpp
-//  33054    gateway/catalogue_delivery.cpp
-//  33209    gateway/catalogue_entries.cpp
-//  33438    gateway/catalogue_failures.cpp
-//  33726    gateway/catalogue_framing.cpp
-//  33913    gateway/catalogue_tool_calls.cpp
-//  34117    gateway/chat_script.cpp
-//  34266    gateway/gateway.cpp
-//  34557    gateway/mishaps.cpp
-//  34904    gateway/options.cpp
-//  35057    gateway/sweep.cpp
-//  35480    document/scenario_files.cpp
-//  35631    document/script_document.cpp
-//  36033    document/script_faults.cpp
-//  36342    document/script_files.cpp
-//  36489    document/script_gateway.cpp
-//  36823    document/script_matchers.cpp
-//  37189    document/script_objects.cpp
-//  37355    document/script_reader.cpp
-//  37798    document/script_references.cpp
-//  38122    document/script_replies.cpp
-//  38599    document/script_schema.cpp
-//  38734    document/script_sections.cpp
-//  39315    document/script_values.cpp
-//  39730  Adapters
-//  39747    adapters/catch2.hpp
-//  39905    adapters/doctest.hpp
-//  40069    adapters/gtest.hpp
+//    464    gateway/chat_script.hpp
+//    614    model/range.hpp
+//    648    script/matcher.hpp
+//    726    script/matchers.hpp
+//    855    model/reply.hpp
+//   1194    model/received_request.hpp
+//   1280    model/failure.hpp
+//   1387    core/wait.hpp
+//   1418    core/clock.hpp
+//   1524    model/fault.hpp
+//   1692    model/hold.hpp
+//   1734    model/pace.hpp
+//   1891    model/sse_dialect.hpp
+//   2009    model/writes.hpp
+//   2040    model/http_reply.hpp
+//   2122    model/connection_fault.hpp
+//   2218    evidence/journal.hpp
+//   2515    model/sent_answer.hpp
+//   2586    script/near_miss.hpp
+//   2632    evidence/verification.hpp
+//   2760    model/finding.hpp
+//   2804    evidence/review.hpp
+//   2928    model/operation.hpp
+//   2959    keys/api_key.hpp
+//   3088    keys/keys.hpp
+//   3152    model/profile.hpp
+//   3184    model/tokenizer.hpp
+//   3196    gateway/options.hpp
+//   3345    model/acceptance.hpp
+//   3525    request/chat_request.hpp
+//   3654    script/scope.hpp
+//   3709    script/failure_scope.hpp
+//   3755    script/chaos.hpp
+//   3856    gateway/sweep.hpp
+//   3994    gateway/catalogue.hpp
+//   4164    gateway/mishaps.hpp
+//   4266    document/scenario_files.hpp
+//   4298    core/error.hpp
+//   4313    document/script_document.hpp
+//   4456    evidence/evidence_json.hpp
+//   4480    core/printed.hpp
+//   4510    core/reporter.hpp
+//   4594  Implementation
+//   4655    core/text.hpp
+//   4763    core/random.hpp
+//   4796    core/json_reader.hpp
+//   4852    core/pattern.hpp
+//   4948    core/json_pointer.hpp
+//   4965    core/calendar.hpp
+//   5000    core/access.hpp
+//   5076    core/timeline.hpp
+//   5270    core/process.hpp
+//   5295    core/relief.hpp
+//   5327    core/warning.hpp
+//   5337    core/rows.hpp
+//   5363    core/change_count.hpp
+//   5410    core/seldom.hpp
+//   5437    model/profile_traits.hpp
+//   5545    model/checks.hpp
+//   5562    model/reply_data.hpp
+//   5630    model/request_error.hpp
+//   5643    model/fault_rows.hpp
+//   5772    model/failure_rows.hpp
+//   5813    model/dialect_rows.hpp
+//   5853    model/finding_kinds.hpp
+//   5930    model/reply_checks.hpp
+//   5965    model/reply_template.hpp
+//   5988    request/embedding_request.hpp
+//   6012    request/chat_parser.hpp
+//   6030    request/chat_fields.hpp
+//   6078    request/chat_reader.hpp
+//   6176    keys/secrets.hpp
+//   6223    keys/key_store.hpp
+//   6449    answer/bodies.hpp
+//   6478    answer/events.hpp
+//   6526    answer/tokens.hpp
+//   6600    answer/completion.hpp
+//   6709    answer/completion_json.hpp
+//   6744    answer/completion_events.hpp
+//   6811    answer/words.hpp
+//   6826    answer/default_reply.hpp
+//   6842    answer/schema_instance.hpp
+//   6864    answer/embeddings.hpp
+//   6881    answer/occurrences.hpp
+//   6904    answer/schema_checker.hpp
+//   6999    script/matcher_node.hpp
+//   7089    script/script.hpp
+//   7369    script/chaos_plan.hpp
+//   7415    script/chaos_rules.hpp
+//   7497    script/connection_faults.hpp
+//   7553    script/forced_failures.hpp
+//   7598    script/field_matchers.hpp
+//   7692    script/hiding.hpp
+//   7733    script/excerpts.hpp
+//   7759    script/json_comparison.hpp
+//   7786    script/matcher_leaf.hpp
+//   7817    delivery/answer_log.hpp
+//   7934    delivery/gzip.hpp
+//   7960    delivery/framing.hpp
+//   8011    delivery/outlet.hpp
+//   8063    delivery/pace_schedule.hpp
+//   8105    delivery/progress.hpp
+//   8158    delivery/waits.hpp
+//   8236    delivery/write_queue.hpp
+//   8338    delivery/delivery.hpp
+//   8619    http/exchange_observer.hpp
+//   8656    http/sockets.hpp
+//   8784    http/wakes.hpp
+//   8830    http/connection.hpp
+//   9125    http/request_reader.hpp
+//   9258    http/server.hpp
+//   9319    http/response.hpp
+//   9335    http/turned_away.hpp
+//   9387    http/workers.hpp
+//   9445    http/acceptor.hpp
+//   9491    http/compatibility.hpp
+//   9501    http/poller.hpp
+//   9540    http/reactor.hpp
+//   9653    evidence/kept_problems.hpp
+//   9723    evidence/record.hpp
+//   9991    evidence/gateway_parts.hpp
+//  10010    evidence/review_parts.hpp
+//  10074    evidence/diagnosis.hpp
+//  10146    evidence/redaction.hpp
+//  10167    evidence/gateway_problems.hpp
+//  10270    serve/asked_requests.hpp
+//  10352    serve/operations.hpp
+//  10422    serve/served_models.hpp
+//  10465    serve/gateway_state.hpp
+//  10525    serve/served_request.hpp
+//  10706    serve/runner.hpp
+//  10772    serve/connection_loop.hpp
+//  10817    serve/request_checks.hpp
+//  10840    serve/tester_code.hpp
+//  10905    gateway/catalogue_entries.hpp
+//  11207    gateway/option_values.hpp
+//  11268    gateway/sweep_run.hpp
+//  11292    document/script_reader.hpp
+//  11500    document/script_files.hpp
+//  11519    document/script_references.hpp
+//  11554    document/script_sections.hpp
+//  11686    document/script_values.hpp
+//  11821    document/loaded_document.hpp
+//  11853    core/calendar.cpp
+//  11965    core/clock.cpp
+//  12378    core/gate.cpp
+//  12589    core/implementation.cpp
+//  12601    core/json_pointer.cpp
+//  12658    core/json_reader.cpp
+//  13002    core/pattern.cpp
+//  13420    core/process.cpp
+//  13444    core/random.cpp
+//  13504    core/relief.cpp
+//  13531    core/reporter.cpp
+//  13614    core/source_location.cpp
+//  13630    core/text.cpp
+//  13986    core/wait.cpp
+//  13998    core/warning.cpp
+//  14012    model/acceptance.cpp
+//  14071    model/checks.cpp
+//  14109    model/connection_fault.cpp
+//  14211    model/failure.cpp
+//  14358    model/fault.cpp
+//  14593    model/finding.cpp
+//  14627    model/hold.cpp
+//  14649    model/http_reply.cpp
+//  14715    model/pace.cpp
+//  14913    model/profile.cpp
+//  15092    model/range.cpp
+//  15122    model/received_request.cpp
+//  15190    model/reply.cpp
+//  15600    model/reply_checks.cpp
+//  15792    model/reply_template.cpp
+//  15964    model/sent_answer.cpp
+//  15992    model/sse_dialect.cpp
+//  16138    request/chat_fields.cpp
+//  16280    request/chat_messages.cpp
+//  16489    request/chat_reader.cpp
+//  16902    request/chat_request.cpp
+//  16987    request/embedding_request.cpp
+//  17075    keys/api_key.cpp
+//  17125    keys/key_store.cpp
+//  17671    keys/keys.cpp
+//  17735    keys/secrets.cpp
+//  17942    answer/bodies.cpp
+//  18049    answer/completion.cpp
+//  18285    answer/completion_events.cpp
+//  18496    answer/completion_json.cpp
+//  18714    answer/default_reply.cpp
+//  18917    answer/embeddings.cpp
+//  19035    answer/events.cpp
+//  19054    answer/occurrences.cpp
+//  19076    answer/schema_checker.cpp
+//  19546    answer/schema_instance.cpp
+//  19926    answer/tokens.cpp
+//  20156    answer/words.cpp
+//  20217    script/chaos.cpp
+//  20358    script/chaos_rules.cpp
+//  20470    script/connection_faults.cpp
+//  20579    script/excerpts.cpp
+//  20642    script/field_matchers.cpp
+//  21055    script/forced_failures.cpp
+//  21159    script/hiding.cpp
+//  21276    script/json_comparison.cpp
+//  21362    script/matcher.cpp
+//  21617    script/matchers.cpp
+//  21973    script/scope.cpp
+//  22031    script/script.cpp
+//  22461    script/text_matchers.cpp
+//  22583    delivery/answer_log.cpp
+//  22753    delivery/delivery.cpp
+//  23218    delivery/faults_and_waits.cpp
+//  23493    delivery/framing.cpp
+//  23610    delivery/gzip.cpp
+//  23677    delivery/pace_schedule.cpp
+//  23746    delivery/progress.cpp
+//  23798    delivery/write_queue.cpp
+//  23946    http/acceptor.cpp
+//  24054    http/compatibility.cpp
+//  24164    http/connection.cpp
+//  24748    http/poller.cpp
+//  24963    http/reactor.cpp
+//  25231    http/request_reader.cpp
+//  25689    http/response.cpp
+//  25770    http/server.cpp
+//  26186    http/sockets.cpp
+//  26700    http/turned_away.cpp
+//  26790    http/wakes.cpp
+//  26838    http/workers.cpp
+//  26951    evidence/diagnosis.cpp
+//  27171    evidence/evidence_json.cpp
+//  27555    evidence/exchange.cpp
+//  27857    evidence/gateway_problems.cpp
+//  28308    evidence/journal.cpp
+//  28466    evidence/kept_problems.cpp
+//  28577    evidence/notes.cpp
+//  28678    evidence/record.cpp
+//  29137    evidence/redaction.cpp
+//  29279    evidence/redirects.cpp
+//  29390    evidence/retries.cpp
+//  29782    evidence/review.cpp
+//  30161    evidence/told_in_body.cpp
+//  30261    evidence/verification.cpp
+//  30378    serve/asked_requests.cpp
+//  30445    serve/chat_judge.cpp
+//  30766    serve/connection_loop.cpp
+//  30926    serve/cross_origin.cpp
+//  30969    serve/delivery_report.cpp
+//  31060    serve/gateway_state.cpp
+//  31096    serve/judge.cpp
+//  31324    serve/limits.cpp
+//  31423    serve/operations.cpp
+//  31646    serve/profile_headers.cpp
+//  31687    serve/reply_answer.cpp
+//  31831    serve/request_checks.cpp
+//  31906    serve/runner.cpp
+//  32169    serve/served_models.cpp
+//  32247    serve/served_request.cpp
+//  32318    gateway/catalogue.cpp
+//  32738    gateway/catalogue_chunks.cpp
+//  33037    gateway/catalogue_delivery.cpp
+//  33192    gateway/catalogue_entries.cpp
+//  33421    gateway/catalogue_failures.cpp
+//  33709    gateway/catalogue_framing.cpp
+//  33896    gateway/catalogue_tool_calls.cpp
+//  34100    gateway/chat_script.cpp
+//  34249    gateway/gateway.cpp
+//  34539    gateway/mishaps.cpp
+//  34886    gateway/options.cpp
+//  35039    gateway/sweep.cpp
+//  35462    document/scenario_files.cpp
+//  35612    document/script_document.cpp
+//  36014    document/script_faults.cpp
+//  36323    document/script_files.cpp
+//  36469    document/script_gateway.cpp
+//  36803    document/script_matchers.cpp
+//  37169    document/script_objects.cpp
+//  37335    document/script_reader.cpp
+//  37778    document/script_references.cpp
+//  38102    document/script_replies.cpp
+//  38579    document/script_schema.cpp
+//  38714    document/script_sections.cpp
+//  39296    document/script_values.cpp
+//  39711  Adapters
+//  39728    adapters/catch2.hpp
+//  39886    adapters/doctest.hpp
+//  40050    adapters/gtest.hpp

@@ -1,4 +1,4 @@
-// What a script has mounted; its code is in `script_document.cpp`.
+// The state of a mounted script; the code is in `script_document.cpp`.
 
 #pragma once
 
@@ -18,12 +18,12 @@ namespace mock_gateway::detail {
 
 struct ScriptPlan;
 
-/// What a document has mounted.
+/// The state of a mounted document.
 struct LoadedDocument {
-  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
-  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  /// Held while a document that shares these gates is read, until its new gates are added: otherwise two documents read
+  /// at once could each make a gate of the same name. Locked before `mutex`.
   std::mutex naming = {};
-  std::mutex mutex = {};  // of what a replacement changes
+  std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
@@ -32,11 +32,11 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
-  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  /// Makes the next replacement mount these sections even if unchanged, because their effects were cleared:
+  /// "/failures". With "/stubs", its stubs come before all stubs mounted by then.
   void forget(const std::vector<std::string>& cleared);
 };
 

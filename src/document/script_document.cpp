@@ -1,4 +1,4 @@
-// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+// Reading, mounting and replacing scripts; what a replacement keeps; how a problem prints.
 
 #include "script_document.hpp"
 
@@ -49,8 +49,8 @@ std::string text_of(std::vector<ScriptProblem>& problems, const std::string& hea
   return text;
 }
 
-/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
-/// are none. Without a message when there is no such part.
+/// Returns the first part of a program-made value that JSON text cannot represent: invalid UTF-8, binary or discarded
+/// values, non-finite numbers. Without a message if there is none.
 ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -118,7 +118,7 @@ void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocu
 }
 
 void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description, the first of several
+  std::map<std::string, std::string> ids;  // by description; of several keys, the first
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -140,7 +140,7 @@ void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, L
   }
 }
 
-/// Says where the faults stand now, which are as they were.
+/// Updates the source locations of unchanged faults.
 void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -148,9 +148,9 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
   faults.set_places(places);
 }
 
-/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+/// Returns the stubs of the plan. A stub with the JSON of a mounted one is that stub.
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -168,11 +168,11 @@ std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocu
   return block;
 }
 
-/// Mounts what differs from what is mounted.
+/// Mounts the differences from the mounted state.
 void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  // The mounted document may be mounted again, even if a call has deleted one of its keys.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -184,7 +184,7 @@ void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& stat
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, since a conflict of keys must leave all as it is.
+  // First, because a conflict of keys must leave everything unchanged.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -230,7 +230,7 @@ std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // A long line, as of a file without line ends, is shown around the place.
+  // Long lines, as in a file without line ends, are cut around the position.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -323,7 +323,7 @@ ScriptDocument ScriptDocument::from_json(const Json& document) {
 namespace detail {
 namespace script_documents {
 
-/// The models of which a document says whose they are.
+/// Returns the models for which a document sets an owner.
 std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -335,7 +335,7 @@ std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// The models of both; of one that both have, the document's owner if it names one.
+/// Joins the models. For a model in both lists, the document's owner applies if it sets one.
 std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);

@@ -18,41 +18,41 @@ namespace mock_gateway {
 
 class Gate;
 
-/// What is wrong with a script document, and where.
+/// A problem in a script document, with its position.
 struct ScriptProblem {
-  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
-  /// means.
+  /// An error prevents the document from being served. With a warning it can be served, but probably does not do what
+  /// its author intends.
   Severity severity = Severity::error;
-  /// The file as it was named; empty for a document that came as Json.
+  /// The file as named by the caller; empty for a document passed as Json.
   std::string file;
-  /// Line and column count from 1; both are 0 for a document that came as Json.
+  /// Line and column, from 1; both are 0 for a document passed as Json.
   std::size_t line = 0;
   std::size_t column = 0;
-  /// JSON pointer (RFC 6901) of the value.
+  /// The JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// What is wrong, and what would be right.
+  /// The mistake and the correction.
   std::string message;
-  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
-  /// values of "secret" and "api_key" are asterisks.
+  /// The line of the file, without its end; of long lines, 500 bytes on each side of the position. Keys and the values
+  /// of "secret" and "api_key" are replaced by asterisks.
   std::string source;
-  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  /// The column at which `source` begins; more than 1 if a long line is cut.
   std::size_t source_column = 1;
 
-  /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
+  /// Returns "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret below the position.
   std::string to_string() const;
 };
 
-/// Says why script documents cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says when there are more.
+  /// Keeps the first 20 problems; what() tells whether there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp, to keep them out of including files.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
 
-  /// The first twenty.
+  /// The first 20 problems.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -67,14 +67,16 @@ struct ScriptPlan;
 
 }  // namespace detail
 
-/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
+/// The part of a gateway that a script document has mounted. A thread-safe handle that may outlive both.
 class LoadedScript {
  public:
   /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
+  /// none.
   Stub stub(const std::string& name) const;
-  /// The gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
+  /// unknown.
   Gate gate(const std::string& name) const;
 
  private:
@@ -85,52 +87,53 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
-/// what they hold. A value: cheap to copy.
+/// Script documents, read and checked: everything that the C++ API can express as a value, written as JSON.
+/// docs/scripts.md lists their contents. A value: cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the last step for a document that says nothing of how the gateway starts.
+/// For a document without settings for the start of the gateway, Gateway::load does the last step.
 class ScriptDocument {
  public:
-  /// Reads files, and of folders every `*.json` and `*.jsonc`, those in folders within included, in the order of their
-  /// bytes. Several are one document: stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws
-  /// ScriptError with the problems of all of them.
+  /// Reads files, and all `*.json` and `*.jsonc` files in folders and their subfolders, in byte order. Several files
+  /// form one document, with stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws ScriptError with
+  /// the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
+  /// The same, for a replacement of `loaded`: gates with the same name stay the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// Reads and checks a document that is a value. Throws ScriptError.
+  /// Checks a document passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
-  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
-  /// `base` that no gateway can have.
+  /// Returns `base` with the document's settings for the start of the gateway ("gateway", "keys"). Models and keys are
+  /// added; a model in `base` gets the document's owner if it sets one. Throws GatewayError for invalid values in
+  /// `base`.
   Options options(Options base = Options()) const;
-  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
-  /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
-  /// the gateway nor the document has.
+  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
+  /// keys. The stubs are one block: the first matching one answers, and all of them precede stubs mounted earlier.
+  /// Throws GatewayError if the secret or name of a key belongs to a key with a different name or secret, and
+  /// ScriptError for a failure for a key that neither the gateway nor the document has. In both cases nothing is
+  /// mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
-  /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
-  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
-  /// mount() does, and changes nothing then.
+  /// Replaces the document that `loaded` has mounted on this gateway, atomically for stubs: a request is answered by
+  /// the old or by the new ones. A stub that is the same in both keeps its counts and its place in its sequence. Keys,
+  /// failures, chaos, connection faults and operations only change if their section has changed. A key with a new
+  /// secret no longer accepts the old one. Anything not from `loaded` stays. Throws as mount() does, without changes.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
-  /// Whether it says how the gateway starts ("gateway").
+  /// Whether it has settings for the start of the gateway ("gateway").
   bool has_options() const;
-  /// Whether both say the same of how the gateway starts.
+  /// Whether both have the same settings for the start of the gateway.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
+  /// Returns the parts that can be served but are probably mistakes: a stub hidden by an earlier one, a state that is
+  /// never reached.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
-  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
+  /// The same, with warnings that depend on the gateway: models it does not serve, keys in `key_is` it does not have,
+  /// operations in the rights of keys that are not mounted, and probable misspellings of operations in the scope of a
+  /// failure.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files that were read, in order; empty for a value.
+  /// The files read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 

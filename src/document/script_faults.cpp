@@ -1,4 +1,4 @@
-// Keys and names of failures, faults, effects and faults of connections.
+// The script keys and names of failures, faults, effects and connection faults.
 
 #include <algorithm>  // find_if
 #include <iterator>   // size
@@ -155,7 +155,7 @@ ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Faults of connections.
+// Connection faults.
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
@@ -183,16 +183,16 @@ struct NamedConnectionFault {
   ConnectionFault (*make)();
 };
 
-/// Connection faults without an argument.
-inline constexpr NamedConnectionFault named_connection_faults[] = {
-    {"reset_on_accept", &reset_on_accept},
-    {"close_on_accept", &close_on_accept},
-    {"garbage_on_accept", [] { return garbage_on_accept(); }},
-    {"close_when_reused", &close_when_reused},
-    {"reset_when_reused", &reset_when_reused},
-    {"unsolicited_continue", &unsolicited_continue},
-    {"early_hints", [] { return early_hints(); }},
-};
+/// Returns those without arguments.
+std::vector<NamedConnectionFault> named_connection_faults() {
+  return {{"reset_on_accept", reset_on_accept()},
+          {"close_on_accept", close_on_accept()},
+          {"garbage_on_accept", garbage_on_accept()},
+          {"close_when_reused", close_when_reused()},
+          {"reset_when_reused", reset_when_reused()},
+          {"unsolicited_continue", unsolicited_continue()},
+          {"early_hints", early_hints()}};
+}
 
 std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults); }
 

@@ -1,4 +1,4 @@
-// Keys of `when`, `should` and of texts.
+// The script keys of `when`, `should` and of texts.
 
 #include <iterator>  // size
 
@@ -26,7 +26,7 @@ Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// The matchers of one object; several are joined by &&.
+/// Returns the matchers of one object, joined by &&.
 Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -56,12 +56,12 @@ void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// The text of an object that may leave it open.
+/// Returns the text matcher of an object, where the text is optional.
 TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
 
-// Objects of two or three keys, which are all that a matcher has.
+// Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
@@ -115,7 +115,7 @@ ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has its keys, and no others; what is wrong is noted.
+/// Whether the object has exactly its keys; notes the mistakes.
 bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -190,7 +190,7 @@ void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-// Request fields: a function for each kind, and a row for each field.
+// Request fields: a function per kind, and a row per field.
 
 void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
@@ -213,7 +213,7 @@ void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   match_word(reader, node, target);
 }
 
-/// What the schema says of a field that may be a few words only.
+/// Returns the schema's limits for a field with a fixed list of words.
 const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -264,7 +264,7 @@ void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t co
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// The rows of `when`, in the order of the schema and of the documentation.
+/// Returns the rows of `when`, in the order of the schema and the documentation.
 std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));

@@ -1,4 +1,4 @@
-// Keys of pace, `sse`, usage, logprobs, acceptance.
+// The script keys of pace, `sse`, usage, logprobs, acceptance.
 
 #include <iterator>  // size
 

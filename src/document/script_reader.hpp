@@ -16,38 +16,37 @@
 #include "../core/text.hpp"
 #include "script_document.hpp"
 
-// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
-// same rows make the JSON Schema and the tables of the documentation.
+// Reads script documents by tables. Each row describes a key: its type, its description and how to apply its value. The
+// JSON Schema and the tables of the documentation come from the same rows.
 
 namespace mock_gateway::detail {
 
 class ScriptReader;
 
-/// A value of a document, and its JSON pointer.
+/// A value of a document with its JSON pointer.
 struct ScriptNode {
   const Json& value;
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null when there is no such key.
+  /// Returns null if there is no such key.
   const Json* find(const char* key) const;
-  /// The value of a key that is there.
+  /// Returns the value of an existing key.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The last part of the pointer: its name in its object. Such names as tables have.
+  /// Returns the last part of the pointer, the name in its object. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
-/// has been noted.
+/// Thrown while reading a value, and noted by its row or element. Without a message, the problem is already noted.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
-  /// Whether the key is wrong, not its value.
+  /// Whether the key is wrong instead of its value.
   bool key = false;
 };
 
-/// A name in a document of something that another place has: another section, another file, or the gateway.
+/// A name that refers to another section, another file or the gateway.
 struct ScriptReference {
   enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
@@ -57,16 +56,16 @@ struct ScriptReference {
 
 struct ScriptTable;
 
-/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+/// A type of values. Rows refer to it by a function, so that a table may contain rows of its own type.
 struct ScriptType {
-  /// What a reader calls it: "duration", "list of stubs".
+  /// Its name for users: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
-  /// Null: just "$rows".
+  /// Its JSON Schema as JSON text. "$rows" stands for the object of the table, "$names" for the list of names. Null:
+  /// only "$rows".
   const char* schema;
-  /// The keys of its objects; null when it has none.
+  /// The keys of its objects; null without keys.
   const ScriptTable* table = nullptr;
-  /// The texts that it may be; null when it has none, or the schema tells them.
+  /// Its possible texts; null if there are none, or the schema lists them.
   std::vector<std::string> (*names)() = nullptr;
 };
 
@@ -74,20 +73,20 @@ struct ScriptType {
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// What it means, in a line.
+  /// Its description, in one line.
   const char* text;
-  /// Applies the value to what the table is of; null: the object's own reader does.
+  /// Applies the value to the table's target; null: the reader of the object does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
-  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
   const char* limits = "";
-  /// What stands in front of the text.
+  /// A prefix of the description.
   const char* lead = "";
-  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  /// The group of keys that rules treat alike: "$trigger". Empty: none.
   const char* group = "";
 };
 
-/// The row as one of a group.
+/// Returns the row as a member of a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
@@ -98,46 +97,46 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
-  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
+  /// JSON Schema keywords for combinations of keys, as members: `"oneOf":[…]`. The reader of the object makes the same
+  /// checks. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
   /// member for each KEY.
   const char* rules = "";
-  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// The row of a key, whichever of the two tables has it; null when none does.
+  /// Returns the row of a key from either table, or null.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group, whichever of the two tables has it.
+  /// Returns the keys of a group from both tables.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
-/// A text that documents are in, and where each value of it stands.
+/// The text of a document, with the positions of its values.
 struct ScriptSource {
-  std::string file;  // empty: a value that came as Json
+  std::string file;  // empty: a value passed as Json
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Where a value stands, or its key.
+  /// Returns a problem at the position of a value or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Gives a problem its line and column, and what stands around them, without secrets.
+  /// Sets the line and column of a problem, and the source line without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
+  /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// A place in the text, and how far it is.
+  /// An offset with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
   };
-  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+  mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
-/// and "enum". Types with keys or a pattern of their own are left to their readers.
+/// The limits of a number, a text or an object in the JSON Schema of a row: type, "minimum", "maximum", "minLength" and
+/// "enum". Readers check types with keys or a pattern.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
-  /// Throws ScriptMistake for a value that is not within them.
+  /// Throws ScriptMistake for a value outside the limits.
   void require(const ScriptNode& node) const;
 
  private:
@@ -149,32 +148,32 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// What is known while a document is read.
+/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes there are.
+  /// Returns the number of mistakes.
   std::size_t noted() const { return noted_; }
-  /// Keeps a name until it is known what there is.
+  /// Keeps a name for a check after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
   std::vector<ScriptReference> take_references() { return std::move(references_); }
   const ScriptSource& source() const { return source_; }
-  /// The gate of that name, one for all documents that are read together.
+  /// Returns the gate with this name, shared by all documents read together.
   Gate gate(const std::string& name);
-  /// The line of a value, for reports.
+  /// Returns the line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
-  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
-  /// keys and limits are looked at.
+  /// Applies each key of an object to `target` by its row if its value is within the limits. Notes mistakes and
+  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, only checks keys
+  /// and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  /// Reads each element of a list and notes mistakes. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  /// Calls a function and notes its ScriptMistake or GatewayError.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -185,8 +184,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // of the noted ones, those with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::size_t told_ = 0;                             // the noted ones with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
   std::vector<ScriptReference> references_;
 };
 
@@ -194,29 +193,29 @@ namespace script_reading {
 
 inline constexpr std::size_t most_problems = 20;
 
-/// Throws ScriptMistake: "expected WHAT, got a string".
+/// Throws ScriptMistake with "expected WHAT, got a string".
 [[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
+/// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// A message in which keys and values are quoted, as long as it may be, and printable.
+/// Returns a message with quoted keys and values, printable and limited in length.
 std::string bounded(const std::string& message);
-/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+/// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake when both keys are there.
+/// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+/// Returns the one of several keys that is present. Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object that has no other key.
+/// The same for an object without other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
-/// many characters as before, so that columns stay.
+/// Replaces strings that look like keys (`sk-` at the start of a word, and the rest) by asterisks. Keeps the number of
+/// characters, so that columns stay.
 void hide_keys(std::string& text);
-/// A text that lives as long as the program: reports name a file after its document is gone.
+/// Returns a copy of the text that lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// The message without the library's name in front, and with names in place of calls: a key is not called.
+/// Returns the message without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading

@@ -22,7 +22,7 @@
 #include "../script/matcher.hpp"
 #include "script_reader.hpp"
 
-// How values of documents become those of C++.
+// Conversions from values of documents to C++.
 
 namespace mock_gateway::detail {
 
@@ -32,7 +32,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text that is a name: see script_values::name_of.
+/// A text used as a name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -67,7 +67,7 @@ ScriptType base64();
 
 }  // namespace script_types
 
-/// Names a type for read_as.
+/// A tag for the type that read_as returns.
 template <class T>
 struct As {};
 
@@ -106,33 +106,33 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// The element of a list whose length was checked.
+/// Returns the node. Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+/// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
-/// Why a name is refused; empty for one that is not too long.
+/// Returns the error for a name that is too long; empty otherwise.
 std::string too_long_a_name(const std::string& name);
-/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+/// Returns a name. Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
+/// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// A limit that lets something pass.
+/// Reads a limit that is not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// One of these words; its index.
+/// Returns the index of one of these words.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// A time that a pace can have: at most 30 days.
+/// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// The text of a string. Throws ScriptMistake for anything else.
+/// Returns the text of a string. Throws ScriptMistake for other values.
 const std::string& text_of(const ScriptNode& node);
-/// True. `false` is a mistake: leaving the key out says so.
+/// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
-/// for `true`.
+/// Applies a value with a setter that returns a changed copy: `apply<&Reply::every>`. A setter without a parameter is
+/// called for `true`.
 template <auto Setter>
 struct SetBy;
 

@@ -207,7 +207,7 @@ RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std
   try {
     chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    // It was no chat request, or is none any more with masked keys.
+    // It was no chat request, or masked keys made it invalid.
   }
 }
 

@@ -14,7 +14,7 @@ namespace mock_gateway {
 /// Returns the request and its outcome so far; `ended` is null while the exchange is under way. Does not contain the
 /// answer: see Exchange::answer.
 Json as_json(const Exchange& exchange);
-/// Returns what was sent: status, header fields, body, and the parts of a stream with their times. Bodies are limited
+/// Returns the sent answer: status, header fields, body, and the parts of a stream with their times. Bodies are limited
 /// to 1 MiB; `left_out` counts the bytes that follow.
 Json as_json(const SentAnswer& answer);
 /// Returns the verification with its problems, which then count as seen.

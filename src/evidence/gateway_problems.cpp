@@ -71,7 +71,7 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
 
 /// A request that the stub did not answer, with its near miss.
 struct Nearest {
-  const RecordedCall* call = nullptr;  // null if there is none
+  const RecordedCall* call = nullptr;  // may be null
   NearMiss near;
 };
 

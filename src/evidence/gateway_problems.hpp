@@ -114,7 +114,7 @@ std::vector<std::string> notes_of_open(const JournalState& journal, const Reques
 
 /// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// Returns what verify() prints: the first problems and notes; empty without any.
+/// Returns the text of verify(): the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }  // namespace mock_gateway::detail

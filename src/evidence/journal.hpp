@@ -185,7 +185,7 @@ class Exchange {
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Returns how it ended. Waits for the end in real time, up to `timeout`; after that it is `pending`.
+  /// Returns how it ended. Waits for the end in real time, up to `timeout`, then returns `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits in real time until the client closed its side, reset the connection or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
@@ -214,7 +214,7 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
+  /// The bytes sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
   /// Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
@@ -268,7 +268,7 @@ class Journal {
   std::size_t evicted() const;
   /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
-  /// Returns the newest exchange. Throws GatewayError if there is none.
+  /// Returns the newest exchange. Throws GatewayError if none exists.
   Exchange last() const;
   /// Returns the exchange with this id. Throws GatewayError if it never existed or was evicted.
   Exchange at(std::uint64_t id) const;

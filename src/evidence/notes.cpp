@@ -43,7 +43,7 @@ std::string failure(const ExchangeRecord& record) {
          (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
 }
 
-/// Returns the note about an exchange, to follow "exchange 1"; empty if there is none.
+/// Returns the note about an exchange, to follow "exchange 1", if any.
 std::string line(const ExchangeRecord& record) {
   std::string list;
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };

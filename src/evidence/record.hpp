@@ -229,7 +229,7 @@ class JournalState {
   News news(std::uint64_t number) const;
   /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError if there is none.
+  /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
   /// Throws GatewayError, whose message says whether it was evicted, cleared, forgotten or never existed.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;

@@ -34,7 +34,7 @@ inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
-// --- Equal requests ------------------------------------------------------------------------------------------------
+// --- Equal requests --------------------------------------------------------------------------------------------------
 
 /// Returns a JSON object without its labels and white space; other bodies unchanged.
 std::string without_labels(const std::string& text) {
@@ -55,7 +55,7 @@ std::uint64_t identity(const ExchangeRecord& record) {
   return value;
 }
 
-// --- Order and pauses ----------------------------------------------------------------------------------------------
+// --- Order and pauses ------------------------------------------------------------------------------------------------
 
 /// Whether the first was answered before the second arrived.
 bool comes_after(const Seen& first, const Seen& second) {
@@ -118,7 +118,7 @@ std::vector<bool> in_company(const Group& same) {
   return company;
 }
 
-// --- Mistakes ------------------------------------------------------------------------------------------------------
+// --- Mistakes --------------------------------------------------------------------------------------------------------
 
 bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
@@ -149,7 +149,7 @@ bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry; empty if there is none.
+/// Returns the sign that the second is a new call instead of a retry, if any.
 std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
@@ -303,7 +303,7 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
                      "Idempotency-Key with all tries of a call.");
 }
 
-// --- Groups of equal requests --------------------------------------------------------------------------------------
+// --- Groups of equal requests ----------------------------------------------------------------------------------------
 
 /// Judges a group of equal requests.
 class SameQuestion {

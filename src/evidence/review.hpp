@@ -52,13 +52,12 @@ class ReportedProblems;
 ///
 /// A request counts as the retry of an earlier one if all of this holds:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
-/// and
-///     `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
+///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
-///     has retried it.
+///   has retried it.
 /// - No key, limit, stub, state machine or forced failure was changed in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
-///     them and this is the next number.
+///   them and this is the next number.
 /// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
 /// without numbers sends the same request in parallel (two under way at once, or another within 100 ms of a success), a
 /// request within 100 ms of a failure counts as another call.

@@ -45,7 +45,7 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
-  /// The stub concerned; id 0 if there is none.
+  /// The stub concerned; id 0 without one.
   StubReference stub{};
   /// Up to three stubs closest to an unmatched request, or the request closest to a stub with too few calls.
   std::vector<NearMiss> near_misses{};
@@ -103,7 +103,7 @@ class [[nodiscard]] Verification {
   std::size_t evicted() const { return evicted_; }
   /// The number of exchanges still under way.
   std::size_t open() const { return open_; }
-  /// Returns what it prints: the first 20 problems and the first 20 notes.
+  /// Returns the printed text: the first 20 problems and the first 20 notes.
   std::string message() const;
 
  private:

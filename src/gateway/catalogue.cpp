@@ -26,7 +26,7 @@ namespace mock_gateway {
 namespace detail {
 namespace verdicts {
 
-/// Whether all of `part` is in `whole`, in its order, with nothing between.
+/// Whether `part` is a subsequence of `whole`.
 bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
@@ -35,7 +35,7 @@ bool is_left_of(std::string_view part, std::string_view whole) {
   return at == part.size();
 }
 
-/// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
+/// Whether arguments are equal: the same JSON in any format; nothing equals {}.
 bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -46,9 +46,9 @@ bool same_arguments(const std::string& left, const std::string& right) {
 
 enum class Comparison { whole, less, other };
 
-/// For each place in the text, how many bytes from there on are as `whole` begins.
+/// Returns for each position in the text the length of its common prefix with `whole`.
 std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
-  // The Z algorithm: what has been compared once is not compared again.
+  // The Z algorithm: compares nothing twice.
   std::string joined(whole);
   joined += '\0';
   joined += text;
@@ -68,8 +68,7 @@ std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view w
   return lengths;
 }
 
-/// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
-/// no more than its beginning.
+/// Whether the text is a prefix of the text of one try, or a concatenation of prefixes of up to `tries` tries.
 bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
   std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
@@ -83,7 +82,7 @@ bool was_said(std::string_view text, int tries, const ScenarioDescription& scena
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
-    if (reached == before && !fails_first) break;  // nor will another try say it
+    if (reached == before && !fails_first) break;  // nor will another try help
   }
   return reached == text.size();
 }
@@ -109,7 +108,7 @@ Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vect
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
+/// Compares with the calls of up to `tries` tries. Each counted try contributed at least one call.
 Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
   std::vector<wire::ToolCall> whole = scenario.tool_calls;
   for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
@@ -117,7 +116,7 @@ Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, c
   return compare_calls(got, whole);
 }
 
-/// OpenAI's word for a reason of other servers: many clients hand that on.
+/// Returns OpenAI's name for a reason of other servers, as many clients do.
 std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -129,12 +128,12 @@ bool same_reason(std::string_view told, std::string_view sent, bool has_calls) {
   return told == sent || told == documented_reason(sent, has_calls);
 }
 
-/// Whether the usage that was asked for was sent, and not handed on.
+/// Whether the client dropped the usage that it asked for and received.
 bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
 }
 
-/// What is told besides the answer, where the scenario says it.
+/// Compares finish_reason and usage, if the scenario has them.
 Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const bool has_calls = !scenario.tool_calls.empty();
   if (outcome.finish_reason && !scenario.finish_reason.empty() &&
@@ -151,17 +150,17 @@ Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription&
   };
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
-  // Some clients write zeros where a stream has none.
+  // Some clients write zeros for a stream without usage.
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-/// Whether the finish_reason that the caller was told says that the answer failed.
+/// Whether the finish_reason passed to the caller says that the answer failed.
 bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return scenario.reason_tells && outcome.finish_reason &&
          same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
-/// Whether the calls were made that stand in the text, and the text left out.
+/// Whether the client made the calls spelled in the text and omitted the text.
 bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return !scenario.spelled_calls.empty() && outcome.text.empty() &&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
@@ -190,7 +189,7 @@ bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// "text \"…\" and 1 tool call: f({})".
+/// Returns "text \"…\" and 1 tool call: f({})".
 std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -198,7 +197,7 @@ std::string said(const std::string& text, const std::vector<wire::ToolCall>& cal
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
   for (const wire::ToolCall& call : calls) {
-    // In quotes only where it must be: JSON is full of them.
+    // Quote only if necessary: JSON is full of quotes.
     const bool as_it_is = text::printable(call.arguments) == call.arguments;
     said +=
         separator + text::printable(call.name, most) + "(" +
@@ -209,7 +208,7 @@ std::string said(const std::string& text, const std::vector<wire::ToolCall>& cal
   return said;
 }
 
-/// ", finish_reason \"stop\", usage 9 + 5 = 14", as far as they are known.
+/// Returns ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -219,7 +218,7 @@ std::string said_besides(const std::optional<std::string>& finish_reason, const 
   return said;
 }
 
-/// What came, and what should have come, for an outcome that is not acceptable.
+/// Returns the actual and the expected answer for an unacceptable outcome.
 std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
@@ -229,7 +228,7 @@ std::string story(const ClientOutcome& outcome, const ScenarioDescription& scena
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
   told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
-  // Only the beginning of a long text is shown above.
+  // Long texts are cut above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
@@ -243,14 +242,14 @@ std::string story(const ClientOutcome& outcome, const ScenarioDescription& scena
 
 namespace catalogue_search {
 
-/// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
+/// Not an initializer list, for which nlohmann compiles templates for each length of a literal.
 void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// At most three names near to this one: first those that it is a part of, then those that a slip or two makes of it.
+/// Returns up to three similar names: first those that contain this one, then those within a small edit distance.
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // beyond it nothing is near
-  constexpr std::size_t beyond = 1000;  // above every distance
+  constexpr std::size_t longest = 100;  // longer names are similar to none
+  constexpr std::size_t beyond = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
@@ -344,7 +343,7 @@ void Scenario::mount(Gateway& gateway) const {
 namespace detail {
 namespace verdicts {
 
-/// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
+/// Whether the scenario's own reply answered, in the form in which the scenario shows. Some stub has answered.
 bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   if (scenario.file) return scenario.file->answered(exchange);
   const ScenarioRow& row = *scenario.row;
@@ -359,7 +358,7 @@ bool answered(const ScenarioData& scenario, const Exchange& exchange) {
 
 bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
-  // Before its end nobody knows whether it comes to its faults.
+  // Until its end it is unknown whether it reaches its faults.
   if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;

@@ -18,34 +18,34 @@
 
 namespace mock_gateway {
 
-/// What became of a client's call, as its caller saw it.
+/// The outcome of a client's call as its caller saw it.
 struct ClientOutcome {
-  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before. After
-  /// a retry, what stands where the caller shows it: the last try's text alone, or that of all tries.
+  /// The text passed to the caller; if the call failed during a stream, the text before the failure. After a retry,
+  /// what the caller shows: the text of the last try, or of all tries.
   std::string text;
-  /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
+  /// The tool calls of the answer; their ids are not compared. A client without tools skips the scenarios with
   /// tool_calls().
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Whether the caller was told that the call failed: an exception, an error value, an error event.
+  /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be cut off from outside, because it did not end by itself.
+  /// Whether the call had to be stopped from outside because it did not end.
   bool hung = false;
-  /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
-  /// tries said, one after the other.
+  /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
+  /// several tries.
   int tries = 1;
-  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"), or in OpenAI's word for the same:
-  /// "stop" for "eos", "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none.
-  /// Judged where the scenario has one; not set: not looked at. Where it tells of the failure by itself
-  /// ("content_filter"), a caller that was told it has been told as well as by an error.
+  /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
+  /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
+  /// the error.
   std::optional<std::string> finish_reason = {};
-  /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
-  /// with one; not set: not looked at.
+  /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
+  /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
-  /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
+  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
+  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to hand it on. What has one and
-  /// hands none on has lost it.
+  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
+  /// one, the client must not lose it.
   bool asked_for_usage = false;
 };
 
@@ -56,29 +56,29 @@ struct ScenarioData;
 
 }  // namespace detail
 
-/// What Scenario::judge says. True when that is what a good client may do in the scenario. Prints itself:
+/// The result of Scenario::judge. True if a good client may have this outcome. Prints itself:
 /// `CHECK(scenario.judge(outcome))`.
 class [[nodiscard]] Verdict {
  public:
   enum class Kind {
-    /// The whole answer was given to the caller, and no error.
+    /// The caller got the whole answer and no error.
     handled,
-    /// The caller was told of an error, or of a finish_reason that says as much, and was shown nothing before it that
-    /// nobody said.
+    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
+    /// sent.
     error_surfaced,
-    /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
+    /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
-    /// What the caller got, with an error or without, holds what nobody said: text twice, half a character, two tool
-    /// calls in one, another finish_reason or usage.
+    /// The caller got something that was not sent: duplicate text, half a character, two tool calls merged, a different
+    /// finish_reason or usage.
     wrong_answer,
   };
 
   Kind kind() const { return kind_; }
-  /// Whether a good client may have that outcome.
+  /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
+  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -93,10 +93,10 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
-/// Its message, with a line end behind it if it has several lines.
+/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A way for a gateway to behave that clients have met, ready to be mounted. A handle: cheap to copy.
+/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -110,59 +110,57 @@ class Scenario {
  public:
   /// What a good client may do.
   enum class Expected {
-    /// It gives the whole answer; there is no reason for an error.
+    /// It returns the whole answer without an error.
     answer,
-    /// It tells its caller of an error: there is no whole answer. Where the scenario has a finish_reason all the same,
-    /// that one tells of it too.
+    /// It reports an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a client that is lenient, or tries again, gets the answer.
+    /// Either: a lenient client, or one that retries, gets the answer.
     answer_or_error,
   };
 
-  /// In lower case with hyphens: "usage-chunk-without-choices". It stays from release to release.
+  /// In lower case with hyphens: "usage-chunk-without-choices". Stable across releases.
   const std::string& name() const;
   /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
   const std::string& group() const;
-  /// What the gateway does, in a line.
+  /// What the gateway does, in one line.
   const std::string& description() const;
-  /// Where it comes from: reports to a client's project ("openai-node#1292", several with commas between them), else a
-  /// standard, a provider's way, or the gateway's own documentation.
+  /// The source: reports to a client's project ("openai-node#1292", several separated by commas), otherwise a standard,
+  /// a provider's behavior or the gateway's own documentation.
   const std::string& reference() const;
-  /// What a good client does, in a line.
+  /// What a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do.
   Expected expected() const;
-  /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
+  /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer, unless the
-  /// reason is what says that it is not whole: "content_filter".
+  /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
+  /// that it is incomplete: "content_filter".
   const std::string& finish_reason() const;
-  /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
-  /// no other stream has one. Nothing when there is no whole answer.
+  /// The usage of plain answers, and of streams if the scenario is about usage in streams; other streams have none.
+  /// Empty if there is no whole answer.
   std::optional<TokenUsage> usage() const;
-  /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
+  /// Whether it only affects stream requests. Plain requests then get a correct answer.
   bool needs_stream() const;
-  /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
+  /// Whether a client without a timeout may wait for an hour or forever. Then the test needs a timeout too.
   bool needs_timeout() const;
-  /// How many calls the scenario needs, one after another by the same client, so that connections are kept. The last
-  /// one is judged.
+  /// The number of consecutive calls needed from the same client, so that connections are kept. The last one is judged.
   int calls() const;
 
-  /// How the gateway must start: `base`, with what the scenario needs. Options::verify_on_destruction is off, since
-  /// judge() says what was wrong.
+  /// Returns `base` with the settings that the scenario needs. Options::verify_on_destruction is off, because judge()
+  /// reports mistakes.
   Options options(Options base = {}) const;
-  /// Makes the gateway behave so to every chat request of any client with a valid key, again and again; where only a
-  /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
+  /// Applies the scenario to every chat request with a valid key; if only a first try fails, to every second one. Takes
+  /// priority over stubs mounted earlier.
   void mount(Gateway& gateway) const;
 
-  /// Whether the scenario happened to this exchange: its own reply answered, in the form in which it shows, and came to
-  /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
-  /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
+  /// Whether the scenario affected this exchange: its own reply answered, in the form in which it shows, and reached
+  /// all its faults. Waits for the exchange to end, as Exchange::outcome() does; false if it does not. False for
+  /// scenarios of connections, which need no exchange: see Journal::connection_hits.
   bool happened_to(const Exchange& exchange) const;
 
-  /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
+  /// Judges the outcome of one call, the last of calls().
   Verdict judge(const ClientOutcome& outcome) const;
 
  private:
@@ -176,13 +174,12 @@ class Scenario {
 std::string to_string(Scenario::Expected expected);
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
-/// All scenarios, group by group, sorted by name within each.
+/// Returns all scenarios by group, and by name within a group.
 const std::vector<Scenario>& catalogue();
-/// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
+/// Returns the scenario with this name. Throws GatewayError with the nearest names if the name is unknown.
 Scenario scenario(std::string_view name);
-/// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
-/// good_client, expected, text, tool_calls, finish_reason, usage (null where there is none), needs_stream,
-/// needs_timeout, calls.
+/// Returns the description of a scenario for programs in other languages: name, group, description, reference,
+/// good_client, expected, text, tool_calls, finish_reason, usage (null if absent), needs_stream, needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 
 }  // namespace mock_gateway

@@ -10,11 +10,11 @@
 namespace mock_gateway::detail {
 namespace catalogue_parts {
 
-/// What every chunk of "unknown-fields" has besides, and its body.
+/// The additional members of every chunk of "unknown-fields", and of its body.
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// What is left of the usual text at its limit.
+/// The usual text up to its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
 /// Half of the usual text.
@@ -38,7 +38,7 @@ void created(Chunks& chunks, const char* value) {
 }
 std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// Puts these members, a comma behind each, in place of the role.
+/// Replaces the role by these members; each ends with a comma.
 void have_role(Chunks& chunks, const char* members) {
   chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
@@ -46,9 +46,9 @@ std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// The member with this thought in place of "".
+/// Returns the member with this thought instead of "".
 std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
-/// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
+/// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 void think_first(Chunks& chunks, const char* member) {
   chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
   chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
@@ -57,11 +57,11 @@ std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
-/// A part of content that has text, as JSON.
+/// Returns a content part with text, as JSON.
 std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
-/// A chunk whose content is this part.
+/// Returns a chunk with this part as its content.
 Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Parts of content that are no parts of the answer.
+/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
@@ -69,10 +69,10 @@ std::string body_of_parts(const std::string& parts) {
   return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
 
-/// This JSON with an escape for each character beyond ASCII.
+/// Returns this JSON with all non-ASCII characters escaped.
 std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// A chunk with the usual answer's next text, which is JSON whose escapes stay as they are.
+/// Returns a chunk with text in JSON form, whose escapes stay unchanged.
 std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {

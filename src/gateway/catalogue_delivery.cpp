@@ -13,13 +13,13 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The usual answer with a Content-Length, streamed or not.
+/// Returns the usual answer with a Content-Length, streamed or not.
 Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
-/// Silence with the connection open.
+/// Sends nothing and keeps the connection open.
 Effect silence() { return stall(); }
 
-/// How often "live-stream" says the usual answer.
+/// How often "live-stream" repeats the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {

@@ -1,4 +1,4 @@
-// What a scenario's row can say; the usual answer, chunks and calls that scenarios are made of.
+// The contents of a scenario's row; the usual answer, chunks and calls for scenarios.
 
 #include "catalogue_entries.hpp"
 

@@ -21,16 +21,16 @@ namespace mock_gateway::detail {
 
 struct ScenarioDescription;
 
-/// The usual answer, which has characters of two and three bytes.
+/// The usual answer, with characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-// What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
+// Building blocks of scenarios. In text that becomes JSON, members have no braces around them.
 namespace catalogue_parts {
 
-/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+/// The chunks of a stream. A string among them is sent as raw bytes.
 using Chunks = std::vector<Json>;
 
-/// What a scenario's row says besides its texts. Traits are joined with |.
+/// The properties of a scenario's row, combined with |.
 enum Trait : unsigned {
   whole_answer = 0,
   /// A good client may report an error.
@@ -39,50 +39,48 @@ enum Trait : unsigned {
   only_error = 2,
   /// A good client reports an error, and has no text.
   no_answer = only_error | 4,
-  /// A good client reports an error, or hands on the finish_reason, which says that something is wrong.
+  /// A good client reports an error, or passes on the finish_reason, which reveals the problem.
   reason_tells = only_error | 8,
-  /// A plain request gets the usual answer in good order.
+  /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
   /// A client needs a timeout.
   endless = 64,
-  /// The second call on a kept connection shows it.
+  /// It shows at the second call on a kept connection.
   second_call = 128,
-  /// The row's reply goes to the first of each two requests, and the usual answer to the second.
+  /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer; `times` in a row.
+/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
 };
 
-/// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
+/// Text sent in addition to, or instead of, the text: a client may show it before it reports an error. With
 /// then_answer: the text of the first try.
 struct Sends {
   const char* text;
 };
 
-/// The finish_reason of streams, and of plain answers if that is another. Default: stop, or tool_calls if there are
-/// calls.
+/// The finish_reason of streams, and of plain answers if different. Default: tool_calls with calls, otherwise stop.
 struct Finishes {
   const char* streamed;
   const char* plain = nullptr;
 };
 
-/// The text has these calls, and a client may make them in its place.
+/// The text spells these calls, and a client may make them instead.
 struct Spells {
   std::vector<wire::ToolCall> (*calls)();
 };
 
 }  // namespace catalogue_parts
 
-/// A scenario as it is written down: its name, description, references, what a good client does, its traits, and the
-/// parts that differ from the usual answer, in any order. Everything is constexpr, so that a table of rows costs no
-/// code.
+/// The row of a scenario: its name, description, references, what a good client does, its traits, and the parts that
+/// differ from the usual answer, in any order. Everything is constexpr, so that a table of rows needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -92,12 +90,12 @@ struct ScenarioRow {
   }
 
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
-  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
+  /// Returns the reply to a stream or plain request; with then_answer, to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
-  /// This reply with the row's fault, which it has.
+  /// Returns this reply with the row's fault.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// The reply that the row describes; with then_answer, that to the first of each two requests.
+  /// Returns the reply in the row; with then_answer, the reply to the first of every two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -139,12 +137,12 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls that are the answer. Text beside them comes behind them in the row.
+  /// The calls of the answer. Text in addition to them comes later in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
   }
-  /// What those of the functions below are called with that take it.
+  /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
   /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
@@ -154,7 +152,7 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
   constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
-  /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
+  /// The body of plain answers. Default: a body with the row's text, calls and finish_reason.
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
@@ -169,7 +167,7 @@ struct ScenarioRow {
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
-/// All that a scenario says of itself, and what it takes to judge a client.
+/// The description of a scenario, and the data to judge a client.
 struct ScenarioDescription {
   std::string name = {};
   std::string group = {};
@@ -178,26 +176,26 @@ struct ScenarioDescription {
   std::string good_client = {};
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
-  /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
+  /// Text sent in addition to, or instead of, the text: a client may show it before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Calls that stand in the text: a client may make them in its place.
+  /// Calls spelled in the text: a client may make them instead.
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, where it is another.
+  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
-  /// Whether a client that hands on the finish_reason has told of the failure.
+  /// Whether passing on the finish_reason counts as reporting the failure.
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
-  /// Whether the first of each two requests fails, and the text that it has before.
+  /// Whether the first of every two requests fails, and the text before the failure.
   bool fails_first = false;
   std::string first_text = {};
 };
 
-/// What a scenario does that a file says. Files are read in a higher layer.
+/// A scenario from a file. A higher layer reads files.
 class ScenarioOfFile {
  public:
   ScenarioOfFile() = default;
@@ -207,14 +205,14 @@ class ScenarioOfFile {
 
   virtual Options options(Options base) const = 0;
   virtual void mount(Gateway& gateway) const = 0;
-  /// Whether one of its stubs answered. Called for an exchange that some stub answered.
+  /// Whether one of its stubs answered. Only called for exchanges that a stub answered.
   virtual bool answered(const Exchange& exchange) const = 0;
 };
 
-/// What a Scenario is a handle of.
+/// The data behind a Scenario handle.
 struct ScenarioData {
   ScenarioDescription said;
-  /// What it does: a row of the catalogue, or a file. One of both is null.
+  /// The behavior: a row of the catalogue or a file. The other one is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
@@ -226,34 +224,34 @@ void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::
 
 namespace catalogue_parts {
 
-/// The one place where text of the catalogue becomes JSON.
+/// Parses text of the catalogue as JSON; the only place that does.
 Json parse(const std::string& text);
-/// A string of JSON with this value.
+/// Returns a JSON string with this value.
 std::string json_string(std::string_view value);
-/// The text with another in place of the first such part, which it has.
+/// Returns the text with its first `part`, which must exist, replaced by `other`.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-/// JSON as an event of Server-Sent Events.
+/// Returns JSON as a server-sent event.
 std::string event_of(const std::string& json);
-/// A chunk with these members of its delta. `finish_reason` is JSON.
+/// Returns a chunk with these members in its delta. `finish_reason` is JSON.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
-/// The only choice of a chunk, and its delta.
+/// Return the only choice of a chunk, and its delta.
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
-/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
-/// each length of a literal.
+/// Adds or replaces these members of an object. Json::operator[] would compile many templates for each length of a
+/// literal.
 void add_to(Json& object, const std::string& members);
-/// Puts another text in place of the first such part of the JSON.
+/// Replaces the first `part` of the JSON by `other`.
 void replace_in(Json& json, std::string_view part, std::string_view other);
 /// The chunk with the role.
 Json opening();
 /// A chunk with text.
 Json saying(std::string_view text);
-/// The chunk that ends an answer.
+/// The last chunk of an answer.
 Json closing(std::string_view finish_reason = "stop");
-/// A chunk whose members after the model are these.
+/// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
-/// The usual answer's chunks: the role, four with text, the end.
+/// The chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
@@ -261,12 +259,12 @@ std::string usual_events();
 
 /// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// The members of a message that says this.
+/// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
+/// Returns a plain completion. `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
-/// That of the usual answer.
+/// The body of the usual answer.
 std::string usual_body();
 
 /// The usual answer.
@@ -279,34 +277,34 @@ void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
-/// The page that a proxy sends when its server gives it no answer.
+/// The page that a proxy sends if its server does not answer.
 Failure no_answer_behind_proxy(int status, const char* what);
-/// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
+/// A complete handwritten response whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(bool streamed, const std::string& body);
-/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
+/// The middle of the text: in a stream after two pieces, in a plain body after 150 bytes.
 Trigger in_the_middle(bool streamed);
-/// After the first byte of the usual answer's first character of two.
+/// After the first byte of the first two-byte character of the usual answer.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
+/// `get_weather({"city":"Zürich"})` as call_1; the second function adds one for Tokyo as call_2.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
-/// The members of a message that makes calls.
+/// Returns the members of a message with calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
 std::string head_of(const std::string& index, const std::string& id);
-/// The members of a fragment's function; without a name, the arguments alone.
+/// Returns the members of a fragment's function; without a name, only the arguments.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
+/// Returns a chunk with one fragment of a call: the members before its function, ending with a comma, and its function.
 Json fragment(const std::string& head, const std::string& function);
-/// A chunk with more arguments of call_1.
+/// Returns a chunk with more arguments of call_1.
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
-/// The chunk with the role, which says nothing.
+/// Returns the chunk with the role and no content.
 Json silent_opening();
-/// The body of a plain answer with calls.
+/// Returns the body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
 // Append the scenarios of a file.

@@ -22,7 +22,7 @@ std::string overloaded_body() { return error_body("the model is overloaded", R"(
 
 Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
-/// Puts these bytes after two pieces of text, in place of the rest.
+/// Replaces everything after two pieces of text by these bytes.
 void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(std::move(bytes));
@@ -37,7 +37,7 @@ Failure limited_with(const char* body) { return rate_limited().without_retry_aft
 /// A 429 with this Retry-After.
 Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
-/// A 429 whose message names no header.
+/// A 429 whose message does not mention a header.
 Failure limited_without_retry_after() {
   return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
 }
@@ -53,11 +53,11 @@ Failure no_answer_behind_proxy(int status, const char* what) {
       .header("CF-RAY", "9b1c2d3e4f5a6b7c-ZRH");
 }
 
-/// This error with status 200, as the only event of a stream or as a body.
+/// Sends this error with status 200, as the only event of a stream or as a body.
 void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 std::string only_body(const char* body) { return body; }
 
-/// An answer with these choices, which are JSON.
+/// Sends an answer with these choices, which are JSON.
 void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -66,13 +66,13 @@ std::string body_with_choices(const char* choices) {
          std::string(choices) + "," + usage + "}";
 }
 
-/// What is said with status 200 of a client that asks too often, and of a service that has too much to do.
+/// Status-200 errors for a client over its rate limit, and for an overloaded service.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
-/// How Google's services say when to come back, and which quota is used up.
+/// Google's errors with the time to retry, and with the exhausted quota.
 inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"

@@ -14,30 +14,30 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Puts these bytes before each chunk that has text.
+/// Inserts these bytes before each chunk with text.
 void say_before_text(Chunks& chunks, const char* bytes) {
   for (std::size_t i = 4; i > 0; --i)
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
-/// A whole response by hand with these header fields, after which the connection closes.
+/// A complete handwritten response with these header fields, after which the connection closes.
 Reply by_hand(const std::string& fields, const std::string& body) {
   return usual_reply(false).fault(before_headers(),
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// HTTP's chunk around these bytes; around none, the end of the body.
+/// Returns an HTTP chunk of these bytes; without bytes, the end of the body.
 std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that
-/// whoever reads the stream as it is finds no event and no JSON in it.
+/// Returns these bytes as an uncompressed Brotli stream (RFC 7932, section 9). Its blocks are so short that a client
+/// that does not decode it finds no event and no JSON.
 std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
-  // Before the first block stands a bit for a window of 64 KiB. Of each block: that it is not the last one, two bits
-  // for a length of 16 bits, the length less one, that it is not compressed, and nothing up to the next byte.
+  // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
+  // 16 bits), the length minus one, one bit (uncompressed), and padding to the next byte.
   unsigned shift = 4;
   std::string stream;
   for (; !bytes.empty(); shift = 3) {
@@ -47,13 +47,13 @@ std::string as_brotli(std::string_view bytes) {
     stream += block;
     bytes.remove_prefix(block.size());
   }
-  return stream + '\3';  // the last one, which is empty
+  return stream + '\3';  // the last, empty block
 }
 
-/// In which the end of a stream is spoken of.
+/// A text that mentions the end of a stream.
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
-/// More than readers by line have for one.
+/// Longer than the limits of line readers.
 inline constexpr std::size_t long_text = 100'000;
 
 inline constexpr ScenarioRow framing_rows[] = {

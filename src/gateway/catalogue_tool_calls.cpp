@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace catalogue_parts {
 
-/// The chunks of these calls, each in one.
+/// Returns the chunks of these calls, one chunk each.
 Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
   Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -29,35 +29,35 @@ std::vector<wire::ToolCall> call_after_empty_object() { return {{"call_1", "get_
 
 std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-/// The usual call, with its arguments as JSON in a string of JSON.
+/// The usual call with its arguments encoded twice, as a JSON string.
 std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
-/// Two calls that cannot be told apart by their ids.
+/// Two calls with the same id.
 std::vector<wire::ToolCall> calls_with_one_id() {
   std::vector<wire::ToolCall> calls = two_weather_calls();
   calls[1].id = calls[0].id;
   return calls;
 }
 
-/// This JSON with an object in place of the string of the usual call's arguments.
+/// Returns this JSON with the arguments of the usual call as an object instead of a string.
 std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
 }
 
-/// A call as models without a parser for tools write it.
+/// A call as models without a tool parser write it.
 inline constexpr const char* spelled_call =
     "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Zürich\"}}\n</tool_call>";
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// Puts these members in place of the call's type.
+/// Replaces the call's type by these members.
 void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// Adds these members to each delta that has text, or to the message.
+/// Adds these members to each delta with text, or to the message.
 void add_members(Chunks& chunks, const char* members) {
   for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }

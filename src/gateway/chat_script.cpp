@@ -1,4 +1,4 @@
-// `gateway.chat()`: setters of a stub and what they refuse; `Stub` and its waits.
+// `gateway.chat()`: the setters of a stub and their restrictions; `Stub` and its waits.
 
 #include "chat_script.hpp"
 
@@ -132,7 +132,7 @@ void StubBuilder::validate(Matcher matcher) { plan().validators.push_back(std::m
 
 void StubBuilder::add(Reply reply) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
-  static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
+  static_cast<void>(detail::Access::data(reply));  // throws if it was moved from
   plan().replies.emplace_back(detail::share<const Reply>(std::move(reply)));
 }
 

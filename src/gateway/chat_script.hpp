@@ -26,31 +26,31 @@ struct StubPlan;
 
 }  // namespace detail
 
-/// A stub that is live. A handle: may outlive its gateway.
+/// A mounted stub. A handle that may outlive its gateway.
 class Stub {
  public:
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
        std::shared_ptr<detail::JournalState> journal);
 
-  /// How many requests it has answered; each is in the journal.
+  /// Returns the number of requests it has answered; all of them are in the journal.
   std::size_t calls() const;
-  /// Waits, in real time, until it has answered `count` requests.
+  /// Waits in real time until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
-  /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
+  /// Returns the newest exchange that it answered. Throws GatewayError if the journal has none.
   Exchange last_call() const;
-  /// The exchanges that it answered and the journal still holds, oldest first.
+  /// Returns the exchanges that it answered and the journal still keeps, oldest first.
   std::vector<Exchange> exchanges() const;
-  /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
+  /// Returns the peak number of requests this stub was answering at the same time, until their last bytes were sent.
   std::size_t peak_concurrency() const;
-  /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
+  /// Returns its name and source location: `"weather question" (agent_test.cpp:41)`.
   std::string title() const;
-  /// The line of `gateway.chat()` that began it.
+  /// Returns the location of the `gateway.chat()` call that began it.
   SourceLocation where() const;
 
-  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
-  /// happens the second time.
+  /// Unmounts the stub: later requests no longer match it. Its expectations still count. Calling it again has no
+  /// effect.
   void remove() const;
-  /// A handle that removes the stub when it is destroyed.
+  /// Returns a handle that removes the stub when it goes out of scope.
   [[nodiscard]] ScopedStub scoped() const;
 
  private:
@@ -60,7 +60,7 @@ class Stub {
   detail::Lasting<detail::JournalState> journal_;
 };
 
-/// A stub that is removed when this is destroyed: for one test on a gateway that others use.
+/// A stub that is removed when it goes out of scope, for a test on a shared gateway.
 class [[nodiscard]] ScopedStub : public Stub {
  public:
   explicit ScopedStub(Stub stub) : Stub(std::move(stub)) {}
@@ -72,20 +72,19 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
-/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
-/// newest.
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` mounts it, so they come last. Of the
+/// matching stubs, the one with the highest priority answers; with equal priority, the newest.
 class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
               SourceLocation where);
-  // Defined once, in the library: every test file that names one would compile them again.
+  // Defined once, in the library, instead of in every including file.
   StubBuilder(StubBuilder&&) noexcept;
   StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
-  /// up to the first that does not match.
+  /// Restricts the stub to requests that match every matcher. Without `when` it matches all requests. Evaluation stops
+  /// at the first mismatch.
   template <class... Matchers>
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -96,8 +95,8 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// What every request that this stub answers should match. It chooses nothing: a request that breaks it gets its
-  /// reply all the same, and verify() reports it.
+  /// Sets conditions that every request answered by this stub should meet. They do not affect matching: a request that
+  /// violates one still gets its reply, and verify() reports it.
   template <class... Matchers>
   StubBuilder should(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
@@ -108,24 +107,24 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
+  /// Answers `count` requests, at least 1, then lets older stubs answer. Default: unlimited.
   StubBuilder times(std::size_t count) &&;
-  /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
-  /// Whole numbers that are not negative, or GatewayError.
+  /// Sets the number of calls that verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. Does
+  /// not limit calls. Whole numbers, not negative.
   StubBuilder expect(Range calls) &&;
-  /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
+  /// Sets the priority: higher ones are tried first, regardless of age. Default: 0.
   StubBuilder priority(int priority) &&;
-  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
+  /// Restricts the stub to a state of a state machine. The state is "started" until a stub or the test changes it.
   StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
-  /// time, one finds the new state.
+  /// Moves the state machine to this state with each answer. This is atomic with the choice of the stub: of two
+  /// simultaneous requests, one sees the new state.
   StubBuilder then_state(std::string machine, std::string state) &&;
-  /// The name that reports show. Unless set, its line stands for it.
+  /// Sets the name in reports. Default: its source line.
   StubBuilder named(std::string name) &&;
 
-  /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
-  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for settings that contradict each other, such as expect(3).times(2).
+  /// Answers one request with each of these, in order; the last one repeats, unless it is then_nothing_more(). Each is
+  /// a Reply, a string (text), a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
+  /// for contradictory settings such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -136,8 +135,8 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
-  /// `never_expected`, and verify() reports it.
+  /// Mounts a stub that must not be called, instead of reply(): a matching request gets 422 `never_expected`, and
+  /// verify() reports it.
   Stub never() &&;
 
  private:
@@ -153,7 +152,7 @@ class [[nodiscard]] StubBuilder {
   void add(NothingMore);
   Stub mount();
   Stub live();
-  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
+  /// Returns the settings. Throws GatewayError if they were moved to another builder or mounted.
   detail::StubPlan& plan();
 
   std::shared_ptr<detail::Script> script_;

@@ -1,5 +1,4 @@
-// The calls of `Gateway`; the default model and key; addresses; what is reported at its end; how long `verify()`
-// waits.
+// The calls of `Gateway`; the default model and key; addresses; its report on destruction; how long `verify()` waits.
 
 #include "gateway.hpp"
 
@@ -63,7 +62,7 @@ ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// The name by which clients on this machine reach a host that was listened on.
+/// Returns the name by which clients on this machine reach a listening host.
 std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -120,9 +119,9 @@ class Gateway::Impl : public detail::NoteSource {
                     "destroy it on a thread of the test"});
       std::abort();
     }
-    server.reset();  // nothing arrives any more
+    server.reset();  // nothing arrives afterwards
     report();
-    // What the tester's functions hold may hold them in turn.
+    // Functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
     for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
@@ -131,7 +130,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Whether this is the process that made the gateway, and not one that was forked from it.
+  /// Whether this process made the gateway and is not a fork of that process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -159,7 +158,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// How long verify() and review() wait for requests under way: not at all in a function that one of these called.
+  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -172,9 +171,9 @@ class Gateway::Impl : public detail::NoteSource {
   detail::GatewayState state;
   detail::GatewayProblems problems;
   bool verify_on_destruction;
-  std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
+  std::uint64_t noted = 0;  // the last exchange whose notes belong to earlier tests
   detail::ConnectionLoop connections{state};
-  std::optional<detail::Server> server;  // last: it stops before what its connections use goes
+  std::optional<detail::Server> server;  // last, so that it stops before the objects its connections use are destroyed
 };
 
 Gateway::Gateway(SourceLocation where, detail::Implementation) : Gateway(Options(), where) {}
@@ -185,7 +184,7 @@ Gateway::Gateway(Gateway&&) noexcept = default;
 Gateway& Gateway::operator=(Gateway&&) noexcept = default;
 
 void Gateway::End::operator()(Impl* impl) const noexcept {
-  // Another process has none of the threads that would have to end, and locks that it has may never be released.
+  // A forked process has none of the threads to join, and inherited locks may never be released.
   if (impl->is_here()) delete impl;
 }
 

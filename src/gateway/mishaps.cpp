@@ -1,4 +1,4 @@
-// The turns of a session of mishaps: their order, replies and keys, and when a call that its caller ended is over.
+// The turns of a session of mishaps: order, replies, keys, and the time limits of calls that the caller ends.
 
 #include "mishaps.hpp"
 
@@ -27,39 +27,39 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What becomes of the client's key in a turn.
+/// What happens to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
-/// How long a client may take to leave a call that its caller has ended.
+/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// How long a reply waits for the caller to end the call. It is longer than time_to_leave, and shorter than clients
-/// wait by themselves: who has the rest has not heeded its caller.
+/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
+/// timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// What a turn's replies are made with.
+/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait for a caller that ends the call.
+  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
-/// A turn as it is written down. Its reply is the scenario's failure, fault or finish_reason, or what `reply` returns;
-/// else the text. With then_answer, all requests behind the first get the text.
+/// The definition of a turn. Its reply is the scenario's failure, fault or finish_reason, or the result of `reply`;
+/// otherwise the text. With then_answer, all requests after the first get the text.
 struct Row {
   ScenarioRow scenario;
   Mishap::Call call = Mishap::Call::whole;
   KeyChange key_change = KeyChange::none;
   Reply (*reply)(const Plan& plan) = nullptr;
-  /// Until when after the call's end a request of it may still come, from a client that waits to try again.
+  /// How long after the call a retry may arrive from a client that waits before retrying.
   milliseconds time_to_ask_again{0};
 };
 
 using namespace catalogue_parts;
 
-/// The first and the last two keep their places. The second turn comes so early that a client that keeps connections
-/// has one: some try again on new connections alone. A client that keeps its old key misses the last two turns only.
+/// The first two and the last two turns keep their places. The second is so early that keep-alive clients have a
+/// connection: some only retry on new connections. A client that keeps its old key only fails the last two turns.
 constexpr std::size_t fixed_at_each_end = 2;
 constexpr Row rows[] = {
     {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
@@ -141,7 +141,7 @@ struct Turn {
   Duration time{0};
 };
 
-/// "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.": of another turn, or of two, it is known as such.
+/// Returns "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.", so that texts of another turn, or of two, are recognized.
 std::string text_of(std::size_t number, Random& random) {
   constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
   std::string text = "Turn " + std::to_string(number);
@@ -176,7 +176,7 @@ std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A session under way: which turn is mounted, and the key of the client.
+/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -193,7 +193,7 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// The exchanges of the turn so far.
+  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -203,7 +203,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the turn that was mounted before this one
+  std::optional<std::size_t> before;  // the previously mounted turn
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -221,7 +221,7 @@ void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
-  // On a clock on which no wait takes time, it must have no end.
+  // On an instant clock the wait must be unlimited.
   const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
@@ -254,7 +254,7 @@ std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// What is wrong with a call that its caller ended; empty for nothing.
+/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -272,15 +272,15 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // An error is there at once: nothing of it is left to leave.
+  // An error is sent at once, so there is nothing to leave.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it tried again so soon that its caller was still there. When the call began is not known: after the turn
-/// was mounted, and before the first request came, which may have taken long on a busy machine.
+/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
+/// mounted and before the first request, which may be slow on a busy machine.
 bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -313,11 +313,11 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
-  // Whoever gives a call up early may have done so before the gateway has read it.
+  // A client that gives up early may do so before the gateway has read the request.
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
-  // On a clock that is not real, the client's wait is over when the test says so.
+  // On other than the real clock, the test ends the client's wait.
   const Clock& clock = detail::Access::serving(session_->gateway)->clock;
   const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
   if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))

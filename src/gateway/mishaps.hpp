@@ -26,44 +26,44 @@ class Mishap {
  public:
   /// What the client's caller does in the turn.
   enum class Call {
-    /// It makes a call, and waits for its end.
+    /// It makes a call and waits for its end.
     whole,
-    /// It makes a streamed call, and stops it once it has been given so many pieces of text: cancel_after().
+    /// It makes a streamed call and stops it after cancel_after() pieces of text.
     cancelled,
-    /// It makes a call, and gives it up after a time: abandon_after().
+    /// It makes a call and gives up after abandon_after().
     abandoned,
   };
 
-  /// In lower case with hyphens: "rotated-key". It stays from release to release.
+  /// In lower case with hyphens: "rotated-key". Stable across releases.
   const std::string& name() const;
-  /// What the gateway does, in a line.
+  /// What the gateway does, in one line.
   const std::string& description() const;
-  /// Where it comes from, as Scenario::reference says.
+  /// The source, as in Scenario::reference.
   const std::string& reference() const;
-  /// What a good client does, in a line.
+  /// What a good client does, in one line.
   const std::string& good_client() const;
-  /// What a good client may do. Of a call that its caller ends, an error is right too.
+  /// What a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
-  /// All text of the reply. No two turns of a session have the same.
+  /// All text of the reply, different in each turn of a session.
   const std::string& text() const;
-  /// Whether it shows in stream requests only.
+  /// Whether it only affects stream requests.
   bool needs_stream() const;
   Call call() const;
-  /// After how many pieces of text the caller stops the call: 2 to 4. 0 unless it is cancelled.
+  /// The number of pieces of text after which the caller stops the call: 2 to 4; 0 unless it is cancelled.
   std::size_t cancel_after() const;
-  /// After what time the caller gives the call up: 100 to 200 ms. 0 unless it is abandoned.
+  /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
   Duration abandon_after() const;
 
-  /// Begins the turn: the gateway answers every chat request so until the next turn begins, or the session ends. A turn
-  /// that is left out is not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
+  /// are not mounted.
   void mount() const;
-  /// The key that the client is to use from this turn on. It is another one once `rotated-key` is mounted, and the one
-  /// before is then deleted.
+  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
+  /// previous key is then deleted.
   std::string api_key() const;
-  /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits, in real time, up to a second for the request to come, up to a second for the
-  /// client to leave, and in `abandoned-wait` 1.3 s for another try, unless the clock is not real. Throws GatewayError
-  /// for a turn that is not the one that was mounted last.
+  /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
+  /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
+  /// `abandoned-wait` 1.3 s for a retry, unless the clock is not the real one. Throws GatewayError unless this turn was
+  /// the last one mounted.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -75,7 +75,7 @@ class Mishap {
   std::size_t number_;
 };
 
-/// The turns of a session, in their order; see mishaps().
+/// The turns of a session in order; see mishaps().
 class Mishaps {
  public:
   std::vector<Mishap>::const_iterator begin() const { return turns_.begin(); }
@@ -89,11 +89,11 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, errors of the server and of a proxy, a connection that is closed, refused keys, an answer
-/// that is cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue()
-/// does: whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it
-/// leaves what it no longer reads. The seed decides the order, the texts and the times.
+/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
+/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
+/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
+/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -105,9 +105,9 @@ class Mishaps {
 ///     }
 ///     CHECK(gateway.review());  // it waited as told, and did not repeat what was final
 ///
-/// Let each call ask something of its own: review() cannot tell a call that asks the same at once from another try.
-/// The session has keys of its own, which are deleted with its last handle. The gateway must outlive mount(), and stay
-/// where it is. It takes some five seconds of real time, in which the client waits as it is told to.
+/// Make each request different: review() cannot tell an equal request that follows at once from a retry. The session
+/// has its own keys, which are deleted with its last handle. The gateway must outlive mount() and must not be moved.
+/// The session takes about 5 s of real time, in which the client waits as told.
 Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 }  // namespace mock_gateway

@@ -25,24 +25,24 @@ struct InitialKey {
   KeyOptions options;
 };
 
-/// What Options were set to.
+/// The values of Options.
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
   std::vector<wire::Model> models;
   bool any_model = false;
-  std::optional<bool> embeddings;  // the profile decides unless set
+  std::optional<bool> embeddings;  // default: decided by the profile
   std::vector<std::string> cors;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
-  /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
+  /// Texts that are masked like keys everywhere, but are not accepted as keys.
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::optional<TokenLimit> limit_tokens;
   bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  std::optional<Profile> profile;  // documented unless set
+  std::optional<Profile> profile;  // default: documented
   std::optional<Acceptance> acceptance;
   Tokenizer tokenizer;
   Pace pace;
@@ -63,14 +63,14 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
-  /// on_exchange is the program's own, and waits for nobody.
+  /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
 
-  /// As newly made.
+  /// The default values.
   static const OptionValues& moved_from();
 };
 
-/// Throws GatewayError for a value that no gateway can have.
+/// Throws GatewayError for invalid values.
 void require_valid(const OptionValues& options);
 
 }  // namespace mock_gateway::detail

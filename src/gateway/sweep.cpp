@@ -1,4 +1,4 @@
-// Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
+// Sweeps: default effects, places, skipped pairs, names of steps, refusals.
 
 #include "../core/shared.hpp"
 #include "sweep_run.hpp"
@@ -103,15 +103,15 @@ std::ostream& operator<<(std::ostream& out, const SweepStep& step) { return out 
 namespace detail {
 namespace sweep {
 
-/// A place of the unbroken reply.
+/// A place in the unbroken reply.
 struct Boundary {
-  std::vector<Trigger> triggers;  // that come here; an effect is struck by the first that it can happen at
-  std::size_t offset = 0;         // bytes of the body before it
-  bool inside_event = false;      // of a stream: inside an HTTP chunk, too
-  bool event_follows = false;     // of a stream
+  std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
+  std::size_t offset = 0;         // number of body bytes before it
+  bool inside_event = false;      // in a stream: also inside an HTTP chunk
+  bool event_follows = false;     // in a stream
 };
 
-/// A stub for as long as this lives.
+/// A stub that is removed when it goes out of scope.
 class Mounted {
  public:
   Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
@@ -126,7 +126,7 @@ class Mounted {
   std::shared_ptr<StubState> stub_;
 };
 
-/// The places inside `bytes` where they are cut: all, or one in the middle and one in each character of several bytes.
+/// Returns the positions at which to cut `bytes`: all, or the middle and one in each multi-byte character.
 std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
@@ -160,7 +160,7 @@ std::vector<Boundary> boundaries(const AnswerLog::Parts& trace, bool every_byte)
       found.push_back({{after_bytes(before)}, before, false, more_events(i + 1)});
     }
   }
-  // What has a name of its own is called by it.
+  // Use the specific name of a place if it has one.
   const auto call = [&found](std::size_t events, const Trigger& name) {
     for (Boundary& boundary : found) {
       Trigger& trigger = boundary.triggers.front();
@@ -180,7 +180,7 @@ std::vector<Boundary> boundaries(const AnswerLog::Parts& trace, bool every_byte)
 
 }  // namespace sweep
 
-/// A sweep: what it is told, what the unbroken run showed, and one step after the other.
+/// A sweep: its settings, the results of the unbroken run, and the steps.
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
@@ -197,7 +197,7 @@ class SweepRun {
       return;
     }
     effects_ = sweep_effects();
-    // Nobody would move the clock while the callable waits for its answer.
+    // The clock cannot advance while the callable waits for its answer.
     const auto waits = [](const Effect& effect) { return effect.kind() == Effect::Kind::stall; };
     if (manual) effects_.erase(std::remove_if(effects_.begin(), effects_.end(), waits), effects_.end());
   }
@@ -209,7 +209,7 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: one of the boundaries, with the trigger that the effect takes there, and one of the effects.
+  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -217,14 +217,14 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable against a reply and returns what it answered.
+  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Throws the GatewayError of an unbroken run that made no request.
+  /// Throws the GatewayError for an unbroken run without a request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
   bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
-  /// Which of all steps is number `number` of those that are made.
+  /// Returns which of all steps is made as number `number`.
   std::size_t chosen(std::size_t number);
   SweepStep broken(const Pair& pair);
   SweepStep split(std::size_t byte);
@@ -236,14 +236,14 @@ class SweepRun {
   SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
-  // What the unbroken run showed.
+  // Results of the unbroken run.
   bool known_ = false;
   bool last_was_empty_ = false;  // of the steps
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
-  std::size_t body_ = 0;         // bytes as the parser sees them
-  std::size_t first_split_ = 1;  // bytes of the first write
-  std::size_t bytes_ = 1;        // of the whole answer
+  std::size_t body_ = 0;         // in bytes as the parser sees them
+  std::size_t first_split_ = 1;  // in bytes of the first write
+  std::size_t bytes_ = 1;        // in bytes of the whole answer
 };
 
 void SweepRun::run_unbroken() {
@@ -299,7 +299,7 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
     stub = mounted.stub();
     run_();
   }
-  // Everything follows from the unbroken run: a machine that pauses must not make it look open.
+  // Everything depends on the unbroken run: a pause of the machine must not make it look unfinished.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
@@ -315,7 +315,7 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
       throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
                          "): call clear_chaos() before");
   }
-  // One request may be lost on a connection that the step before has broken; two are not.
+  // One request may get lost on a connection broken by the previous step, but not two.
   if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
     throw GatewayError("two steps of a sweep made no chat request that this gateway received, the second being \"" +
                        name + "\": the callable must ask each time it is called");
@@ -333,11 +333,11 @@ bool SweepRun::is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& bou
   }
   if (effect.kind() == Effect::Kind::truncate) {
     if (!trace.streamed && at_end) return false;  // nothing of the body is left
-    // Elsewhere than inside an HTTP chunk the two are one.
+    // Outside an HTTP chunk, both effects are the same.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
   }
-  // The client has all that was announced, and need not look at the connection again.
+  // The client has everything announced and need not look at the connection again.
   if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
@@ -360,7 +360,7 @@ std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
-  // One of each stretch, drawn: a regular distance could meet the same effect each time.
+  // Draw one per interval: a fixed distance could hit the same effect each time.
   const std::size_t begin = number * all / made;
   const std::size_t end = (number + 1) * all / made;
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));

@@ -28,27 +28,26 @@ struct SweepPlan;
 
 }  // namespace detail
 
-/// What a sweep breaks a reply with unless SweepOptions::effects sets others, and what such a list may begin with:
-/// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
-/// skip_event, duplicate_event. Every one comes to an end by itself, unless the client does not close its side after a
-/// FIN.
+/// Returns the default effects of a sweep, a base for custom SweepOptions::effects: close_connection, reset_connection,
+/// half_close, truncate, garbage, stall of 10 ms, error_event of a server error, skip_event, duplicate_event. Each ends
+/// by itself, unless the client does not close its side after a FIN.
 std::vector<Effect> sweep_effects();
 
-/// How a sweep goes; see Gateway::sweep. A value; each setter returns a changed copy.
+/// The settings of a sweep; see Gateway::sweep. A value; each setter returns a changed copy.
 class SweepOptions {
  public:
   SweepOptions();
 
-  /// Breaks the reply with these, in place of sweep_effects(). GatewayError for an empty list, and for splits().
+  /// Sets the effects instead of sweep_effects(), at least one. Throws GatewayError for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// Breaks the reply at every byte of the body besides. GatewayError for splits(), which are at every byte.
+  /// Also breaks the reply at every byte of the body. Throws GatewayError for splits(), which cover every byte anyway.
   [[nodiscard]] SweepOptions every_byte() const;
-  /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
+  /// Limits the number of steps, at least 1. They are spread evenly and are always the same.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
+  /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
-  /// of an agent, or one of several tests on a gateway.
+  /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
+  /// or one of several tests on a gateway.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -69,27 +68,26 @@ class SweepOptions {
   detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
-/// A sweep that breaks nothing: the reply comes whole, in two writes (Reply::split_write), the second after byte 1, 2
-/// and so on of everything that the client receives, the head included. A parser that yields the same each time
-/// depends on no piece being whole. Each step takes a millisecond or two of real time.
+/// A sweep without faults: the whole reply is sent in two writes (Reply::split_write), divided after byte 1, 2 and so
+/// on of all bytes, including the head. A parser with the same result each time does not depend on complete pieces. A
+/// step takes 1 to 2 ms of real time.
 SweepOptions splits();
 
-/// One step of a sweep that is over: how the reply came, and what the client made of it. A value; its exchanges are
-/// handles.
+/// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
 class SweepStep {
  public:
   /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
   const std::string& name() const { return name_; }
-  /// Where the reply broke. GatewayError for a split.
+  /// The place where the reply broke. Throws GatewayError for a split.
   const Trigger& trigger() const;
-  /// How the reply broke. GatewayError for a split.
+  /// The effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// After which byte of the answer the second write began. GatewayError for a step of another sweep.
+  /// The number of bytes before the second write. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
-  /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
-  /// several. They have ended, unless the client left one open for a second.
+  /// The requests answered by the step's reply that the journal keeps, oldest first; several if the client retried.
+  /// They have ended, unless the client left one open for 1 s.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of exchanges() came to the place where the reply breaks or is split.
+  /// Whether one of exchanges() reached the place of the fault or split.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -111,9 +109,9 @@ class SweepRun;
 
 }  // namespace detail
 
-/// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
-/// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
-/// copies share it, and it may outlive its gateway. One thread at a time may use it.
+/// A range of steps, each run when the loop reaches it; see Gateway::sweep. An input range with one pass; begin()
+/// restarts with the first step. The first begin() or size() makes the unbroken run, only once. A handle: copies share
+/// it, and it may outlive its gateway. Not thread-safe.
 class [[nodiscard]] Sweep {
  public:
   class Iterator {
@@ -129,7 +127,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Makes the next step. At the end, and where it was moved from, there is none.
+    /// Runs the next step. No effect at the end and after a move.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }
@@ -145,10 +143,10 @@ class [[nodiscard]] Sweep {
 
   explicit Sweep(std::shared_ptr<detail::SweepRun> run) : run_(std::move(run)) {}
 
-  /// Makes the unbroken run, unless it was made, and the first step. Lets pass what the callable throws.
+  /// Makes the unbroken run if necessary, and the first step. Lets exceptions of the callable pass.
   Iterator begin() const { return Iterator(run_); }
   Iterator end() const { return {}; }
-  /// How many steps there are. Makes the unbroken run, unless it was made.
+  /// Returns the number of steps. Makes the unbroken run if necessary.
   std::size_t size() const;
 
  private:

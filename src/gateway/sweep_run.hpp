@@ -23,11 +23,11 @@ struct SweepPlan {
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
-  /// As newly made.
+  /// The default values.
   static const SweepPlan& moved_from();
 };
 
-/// Throws GatewayError for what cannot be swept.
+/// Throws GatewayError for replies that cannot be swept.
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
 

@@ -1,5 +1,5 @@
-// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
-// limit, limit_tokens, limit_group).
+// Key states and their names; the contents of a key; the settings of a new key (`KeyOptions`: secret, disabled,
+// state_for, models, operations, limit, limit_tokens, limit_group).
 
 #include "api_key.hpp"
 

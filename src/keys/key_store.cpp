@@ -1,5 +1,5 @@
-// Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
-// of rate limits and of limits of tokens.
+// The key store: ids, generated and allowed secrets; reading Authorization; changes of state; keys owned by scripts;
+// counting of rate and token limits.
 
 #include "key_store.hpp"
 
@@ -19,13 +19,13 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
-/// Says that the secret belongs to this key, and what to do.
+/// Returns the error for a secret that another key has.
 std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 void require_limit(const std::optional<TokenLimit>& limit);
-/// Throws GatewayError for an id that no request could name.
+/// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models);
-/// What x-ratelimit headers say of a limit.
+/// Returns the values for x-ratelimit headers.
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
@@ -84,7 +84,7 @@ void require_limit(const std::optional<TokenLimit>& limit) {
 
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // Another key of the group may be allowed more, and an answer may have used more than was left.
+  // Another key of the group may have a larger limit, and an answer may have used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -98,7 +98,7 @@ std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
 }  // namespace key_store
 
 std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
-  // Differences only: the end of a very long window may lie beyond what a TimePoint can say.
+  // Only differences: the end of a very long window may overflow TimePoint.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
@@ -335,7 +335,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
   }
   for (const ScriptedKey& one : wanted) {
     Entry* its = named_entry(one, script);
-    if (its && its->script != script) {  // it is as the options or the test made it
+    if (its && its->script != script) {  // keep it as the options or the test made it
       if (its->offered && its->script == 0) its->script = script;
       continue;
     }
@@ -354,7 +354,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     window_of(*its) = LimitWindow{};
     token_window_of(*its) = LimitWindow{};
   }
-  // A key for which the script has no secret may have lost its own to another of the script's keys.
+  // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     Entry& known = *entries_[index];
     if (known.key.state != KeyState::deleted && by_secret_.at(known.secret) != &known)
@@ -434,7 +434,7 @@ KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in
   const std::string_view scheme = value.substr(0, gap);
   const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
   if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake, and must not be recorded either.
+    // A key without a scheme is a common mistake and must not be recorded.
     if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
     return presented;
   }
@@ -456,7 +456,7 @@ KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // Its script has given it another one since.
+  // Its script has changed its secret.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
@@ -540,7 +540,7 @@ KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   std::string shown = id;
   known_.mask(shown);
   shown = text::excerpt(shown, 60);
-  if (id.find("sk-") != std::string::npos) shown = "…";  // perhaps a secret, perhaps of another gateway
+  if (id.find("sk-") != std::string::npos) shown = "…";  // may be a secret of another gateway
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
 }
 

@@ -16,52 +16,53 @@ class KeyStore;
 
 }  // namespace detail
 
-/// The keys of a gateway, as the console's page API Keys manages them. A handle: may outlive its gateway. A change
-/// applies to the first request that is sent after the call returned, from any thread; a request under way completes. A
-/// call with an id throws GatewayError for an unknown id, and all but find() for a deleted key too.
+/// The keys of a gateway, as the console page API Keys manages them. A handle that may outlive its gateway. A change
+/// applies to requests sent after the call returns, from any thread; requests under way complete. Functions with an id
+/// throw GatewayError for an unknown id and, except find(), for a deleted key.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// Makes a new key, whose secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be
-  /// one (KeyOptions::secret), and for a limit that is not positive.
+  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for an invalid secret
+  /// (KeyOptions::secret) and for a limit that is not positive.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: its requests get 403 from now on. No effect on a disabled key.
   void disable(const std::string& id) const;
-  /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.
+  /// Disables the key for its next `requests` requests, at least 1, which get 403; then it is enabled. See
+  /// KeyOptions::state_for.
   void disable_for(const std::string& id, std::size_t requests) const;
-  /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
+  /// Enables the key: its requests are accepted again. No effect on an enabled key.
   void enable(const std::string& id) const;
-  /// Deletes the key: its requests get 401 from now on. It cannot come back.
+  /// Deletes the key: its requests get 401 from now on. This is final.
   void remove(const std::string& id) const;
-  /// Limits the key to these models: others get 403, and the models list omits them. An empty list: all.
+  /// Limits the key to these models: others get 403 and are missing from the models list. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
   /// Limits the key to these operations: others get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
-  /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
+  /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
-  /// Ends the key's limit. Nothing happens to a key without one.
+  /// Removes the key's rate limit, if any.
   void unlimit_rate(const std::string& id) const;
-  /// Limits the key to `tokens` per `window`, starting afresh; see TokenLimit. Both positive, or GatewayError.
+  /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
-  /// Ends the key's limit of tokens. Nothing happens to a key without one.
+  /// Removes the key's token limit, if any.
   void unlimit_tokens(const std::string& id) const;
-  /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
-  /// GatewayError.
+  /// Sets the limit shared by all keys, both values positive, and restarts its count. Replaces Options::limit and
+  /// applies in addition to the keys' own limits.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
-  /// Ends the limit that all keys share.
+  /// Removes the limit shared by all keys.
   void unlimit_rate_for_all() const;
-  /// Sets a limit of tokens that all keys share, beside their own, in place of Options::limit_tokens, starting afresh.
-  /// Both positive, or GatewayError.
+  /// Sets the token limit shared by all keys, both values positive, and restarts its count. Replaces
+  /// Options::limit_tokens and applies in addition to the keys' own limits.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
-  /// Ends the limit of tokens that all keys share.
+  /// Removes the token limit shared by all keys.
   void unlimit_tokens_for_all() const;
 
-  /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
+  /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;
-  /// Every key that is not deleted, in order of creation.
+  /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
 
  private:

@@ -1,5 +1,5 @@
-// Which header fields are secret (`is_sensitive_header`); what looks like a key; finding keys in texts, and how long
-// they are; `sk-***` (in the header).
+// Sensitive header fields (`is_sensitive_header`); the form and minimum length of keys; finding keys in texts; `sk-***`
+// (in the header).
 
 #include "secrets.hpp"
 
@@ -14,14 +14,14 @@
 namespace mock_gateway::detail {
 namespace secrets {
 
-// The shortest keys that providers and proxies issue have 25 characters. Words such as "sk-learn" and the class names
-// of spinners have fewer than 20.
+// The shortest keys of providers and proxies have 25 characters. Words such as "sk-learn" and class names of spinners
+// have fewer than 20.
 inline constexpr std::size_t shortest_foreign_key = 20;
-/// Something shorter that does not begin with `sk-` may be a word.
+/// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
-/// Fewer characters of base64 stand in a picture by chance.
+/// Fewer base64 characters occur in pictures by chance.
 inline constexpr std::size_t shortest_base64 = 8;
-/// Letters and digits first; all are the digits of base64 for URLs.
+/// Letters and digits first; all are base64 digits for URLs.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 struct Span {
@@ -31,7 +31,7 @@ struct Span {
   bool is_key;
 };
 
-/// Finds secrets in a text, and in what its escapes stand for.
+/// Finds secrets in a text and in its unescaped form.
 struct Scanner {
   const Known& known;
   const Known& others;
@@ -39,16 +39,16 @@ struct Scanner {
   std::vector<Span> found = {};
 
   void search(std::string_view text);
-  /// `nesting`: how many escapes inside of each other are decoded.
+  /// `nesting` is the number of nested escapes to decode.
   void search_decoded(std::string_view text, int nesting);
 };
 
 bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
 bool is_sensitive_header(std::string_view name) {
-  // Asked for each field of each request, three times: most end in another letter.
+  // Called three times for each field; most names end with another letter.
   if (name.empty() || std::string_view("neyNEY").find(name.back()) == std::string_view::npos) return false;
-  // Their kin too: Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
+  // Includes Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
     if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
       return true;
@@ -61,8 +61,8 @@ void Known::add(std::string_view secret) {
   std::string in_json;
   text::append_json_string(in_json, secret);
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
-  // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
-  // with what stands before it.
+  // A base64 character has 6 bits. If the secret does not begin at the first of three bytes, 4 or 2 of its bits share a
+  // character with the preceding byte.
   for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
@@ -92,16 +92,16 @@ std::string Known::beginnings() const {
   return beginnings_;
 }
 
-/// The length of the longest form with which `text` begins; 0 when it begins with none.
+/// Returns the length of the longest form that `text` begins with, or 0.
 std::size_t Known::prefix(std::string_view text) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // What begins `text` is not greater than it. When the greatest such form differs from it somewhere, any that begins
-  // it ends before that place.
+  // A prefix of `text` is not greater than `text`. If the greatest such form differs at some position, every form that
+  // is a prefix ends before that position.
   for (auto form = forms_.upper_bound(text); form != forms_.begin(); form = forms_.upper_bound(text)) {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
-    // By halves: a client may send a long credential, and a body full of its beginning.
+    // Halve the distance: a client may send a long credential and a body full of its prefix.
     for (std::size_t half = most; half > 0; half /= 2)
       while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
     text = text.substr(0, common);
@@ -110,8 +110,8 @@ std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
-/// stands in no secret. `\"` and `\\` are left to the form of a secret in JSON: texts are full of them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
+/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
@@ -124,7 +124,7 @@ std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
 }
 
 void Scanner::search(std::string_view text) {
-  // The last character of "%20", "\n" and "\u000a" belongs to no word.
+  // The last character of "%20", "\n" and "\u000a" does not begin a word.
   const auto begins_word = [text](std::size_t at) {
     return at == 0 || key_characters.substr(0, 62).find(text[at - 1]) == std::string_view::npos ||
            (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
@@ -134,7 +134,7 @@ void Scanner::search(std::string_view text) {
   for (std::size_t form = 0; form < beginnings.size(); form += 3) {
     const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
     const bool like_key = form == 0;
-    // Prose is full of these letters; looking for another one is a fifth of the work.
+    // Prose is full of these letters; searching for a rarer one takes a fifth of the time.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
          at = text.find(wanted[rare], at + 1)) {
@@ -158,7 +158,7 @@ void Scanner::search_decoded(std::string_view text, int nesting) {
   if (nesting == 0) return;
   for (const char mark : {'%', '\\'}) {
     std::string decoded;
-    // From decoded[first] on, up to the next of these, bytes stood at `second` and after it.
+    // Each entry: from decoded[first] up to the next entry, bytes come from `second` onwards.
     std::vector<std::pair<std::size_t, std::size_t>> jumps;
     std::size_t copied = 0;
     char byte = '\0';
@@ -199,7 +199,7 @@ Masked Known::mask(std::string& text, const Known& others) const {
     result.has_key = result.has_key || span.is_key;
     const std::size_t begin = std::max(span.begin, copied);
     if (span.end <= begin) continue;
-    // One that begins inside of another has the other's mask.
+    // Overlapping secrets share one mask.
     if (span.begin >= copied) {
       shown.append(text, copied, begin - copied).append(span.begins_like_key ? masked : masked_other);
     }

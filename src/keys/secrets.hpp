@@ -10,33 +10,33 @@
 namespace mock_gateway::detail {
 namespace secrets {
 
-/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
-/// and of base64.
+/// The replacements of secrets in records and output: for secrets that begin with `sk-`, and for other secrets and
+/// base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
-/// Whether this has the form of a key: `sk-` and something after it.
+/// Whether the text has the form of a key: `sk-` and at least one more character.
 bool looks_like_key(std::string_view text);
-/// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
+/// Whether a header with this name carries a credential, so that its value is masked in records.
 bool is_sensitive_header(std::string_view name);
 
-/// What was masked in a text.
+/// The result of masking a text.
 struct Masked {
   std::size_t bytes = 0;
-  /// Whether a key was among it: as a word of its own, so that a key "sk-1" is not found in "task-1", or long enough to
-  /// be nothing else.
+  /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
+  /// be unambiguous.
   bool has_key = false;
 };
 
-/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs. For any thread.
+/// Secrets to find in texts, plain and in base64 (standard or for URLs). Thread-safe.
 class Known {
  public:
-  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
-  /// searched for.
+  /// Adds a secret. Ignores it if it neither begins with `sk-` nor has 16 bytes, because it may be a word of a prompt,
+  /// like "EMPTY".
   void add(std::string_view secret);
-  /// Masks these secrets, `others`, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
-  /// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the
-  /// other. The number of secrets costs nothing, but for those that do not begin with `sk-`.
+  /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
+  /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
+  /// depend on the number of secrets, except those without `sk-`.
   Masked mask(std::string& text, const Known& others = {}) const;
 
  private:
@@ -46,7 +46,7 @@ class Known {
 
   mutable std::mutex mutex_;
   std::set<std::string, std::less<>> forms_;
-  std::string beginnings_;  // the first three bytes of every form but `sk-`, one after the other
+  std::string beginnings_;  // the first three bytes of all forms except `sk-`, concatenated
 };
 
 }  // namespace secrets

@@ -132,12 +132,12 @@ class Effect {
   std::int64_t difference_ = 0;
 };
 
-/// Closes the connection with FIN in the middle of the reply. A stream ends between two HTTP chunks, without the
+/// Closes the connection with FIN before the reply is complete. A stream ends between two HTTP chunks, without the
 /// terminating chunk.
 Effect close_connection();
 /// Closes the connection with RST.
 Effect reset_connection();
-/// Sends FIN in the middle of the reply, then keeps the connection until the client closes its side
+/// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
 /// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
 /// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
@@ -165,7 +165,7 @@ Effect skip_event();
 /// Sends the next event twice.
 Effect duplicate_event();
 /// Announces a Content-Length that is wrong by `difference` bytes, but at least 0. The body and the connection do not
-/// change. Only at before_headers() of plain replies without a scripted Content-Length. Not 0.
+/// change. Only at before_headers(), for plain replies without a scripted Content-Length. Not 0.
 Effect wrong_content_length(std::int64_t difference);
 
 /// An effect and the trigger at which it breaks a reply; see Reply::fault.

@@ -30,7 +30,7 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// Returns the profile with this to_string. Throws GatewayError with the list of names if there is none.
+/// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
 Profile profile_named(std::string_view name);
 /// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();

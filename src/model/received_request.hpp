@@ -37,7 +37,7 @@ class Headers {
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// Returns the first value of this name; empty if there is none.
+  /// Returns the first value of this name, if any.
   std::optional<std::string> find(std::string_view name) const;
   /// Returns all values of this name, in order.
   std::vector<std::string> all(std::string_view name) const;
@@ -72,7 +72,7 @@ struct ReceivedRequest {
 
   /// The part of the target before "?", not decoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The part of the target after "?", not decoded; empty if there is none.
+  /// The part of the target after "?", not decoded, if any.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -86,7 +86,7 @@ inline std::string_view path_of(const ReceivedRequest& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
-/// Returns wire::Headers::find() without a copy; null if there is none.
+/// Returns wire::Headers::find() without a copy, or null.
 const std::string* value_of(const wire::Headers& headers, std::string_view name);
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What a request would be answered that is not sent.
+// How a request would be answered if it were sent.
 
 #include <optional>
 #include <string>
@@ -30,12 +30,12 @@ struct Explanation {
   std::string message = {};
 };
 
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+/// Throws RequestError for a schema or grammar that the default reply cannot satisfy.
 void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
   static_cast<void>(default_reply(chat, fingerprint_of(gateway, chat)));
 }
 
-/// Throws RequestError as above.
+/// Throws RequestError as require_default_reply() does.
 void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
   const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
     require_default_reply(gateway, call.chat());

@@ -16,11 +16,11 @@
 
 namespace mock_gateway {
 
-/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
-/// likely: at_any_event(), at_any_token(), at_any_byte().
+/// A trigger drawn for each struck reply, uniformly from the first to the `most`th of its kind: at_any_event(),
+/// at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
-  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  /// `kind` is after_events, after_tokens or after_bytes; `most` is at least 1.
   DrawnTrigger(Trigger::Kind kind, std::size_t most);
 
   Trigger::Kind kind() const { return kind_; }
@@ -33,12 +33,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
-/// its record says so. `most` is at least 1, or GatewayError.
+/// After an event drawn from the first `most`, at least 1. If the reply has fewer events than drawn, it stays whole,
+/// and its record says so.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token that is drawn from the first `most`; else as at_any_event().
+/// After a token drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
+/// After a byte of the body drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -49,46 +49,45 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
-/// of them allows it.
+/// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
-/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
-/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
-/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
-/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
-/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
-/// their turn may depend on the order in which they come.
+/// A strike depends on the gateway's seed, the number of the rule, the request and, without by_request(), on how often
+/// that request has come. It does not depend on time or on other requests. The same run therefore strikes the same
+/// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
+/// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
+/// its headers. Each rule counts the occurrences of the requests it matches, exactly for its first 65,536 different
+/// ones. Later ones share counters, so that their count may depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
-  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
-  /// happen in any reply.
+  /// Breaks the reply of a stub or the default reply, or the failure of a later rule; see Reply::fault. No effect on a
+  /// reply that cannot break this way, such as a failure, which has no events. Throws GatewayError for faults
+  /// impossible in any reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
-  /// script had for this one.
+  /// Answers with a failure before a stub is chosen: no stub is called, so a retry gets the reply that the script had
+  /// for this request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
-  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
-  /// nothing, and for by_pieces, which fits one reply.
+  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
+  /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
+  /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
-  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
+  /// before there is a request: see Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
-  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
-  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
+  /// Strikes occurrences `n`, 2·`n`, … of each request. Requests are counted separately, because the order of different
+  /// requests is not a property of the client. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
+  /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
-  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  /// Draws from the request alone, regardless of its occurrences: a request struck once is always struck, and gateways
+  /// with the same seed, rules and keys agree. nth() and first() still count.
   [[nodiscard]] Chaos by_request() const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
-  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
+  /// Restricts the rule to requests that match all of these; only they are counted. See StubBuilder::when. Functions of
+  /// the test run on the connection's thread without locks; their exceptions become a 500 and a problem that verify()
+  /// reports.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");

@@ -1,4 +1,4 @@
-// The fields of a rule of chaos.
+// The fields of a chaos rule.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mock_gateway::detail {
 
-/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
+/// The values of a chaos rule. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger`
 /// and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
@@ -34,9 +34,9 @@ struct ChaosPlan {
 /// A kind of trigger that can be drawn.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function, and its key in scripts.
   const char* name;
-  /// Its line in the table of a script's keys.
+  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -45,9 +45,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// What a rule does: "reset the connection after 2 tokens".
+/// Returns the effect of a rule: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, nth 3"; "every time".
+/// Returns the frequency: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace mock_gateway::detail

@@ -1,4 +1,4 @@
-// Which connection a queued fault strikes.
+// Queued faults of connections: which connection each strikes.
 
 #include "connection_faults.hpp"
 
@@ -67,7 +67,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest first: of a reused connection's request both moments have come.
+  // Newest first: a request on a reused connection has reached both moments.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }

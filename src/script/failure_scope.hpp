@@ -1,4 +1,4 @@
-// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+// The requests that a forced failure applies to; the code is in `forced_failures.cpp`.
 
 #pragma once
 
@@ -15,17 +15,17 @@ struct Access;
 
 }  // namespace detail
 
-/// Which requests a forced failure answers.
+/// The requests that a forced failure answers.
 class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
   /// Every request.
   FailureScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that the moved-from value stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation; decided before the key is looked at.
+  /// The requests of one operation, before the check of the key.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -41,10 +41,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
+/// The requests with this enabled key, by id, that may use the operation; before its rate limit. Throws GatewayError
+/// for an id that looks like a secret.
 FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
+/// The valid chat requests for this model; before the script.
 FailureScope for_model(std::string id);
 
 }  // namespace mock_gateway

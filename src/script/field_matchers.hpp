@@ -12,23 +12,23 @@
 #include "../request/chat_request.hpp"
 #include "matcher.hpp"
 
-// A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
-// row's kind. Its key in scripts comes from the row.
+// A matcher of a request field is a row of a table and a public function with the row's name, whose parameter has the
+// row's kind. The row also gives its key in scripts.
 
 namespace mock_gateway::detail {
 
 struct MatcherNode;
 
-/// A field that ChatRequest has no member for. Its value is what the body has at the row's pointer.
+/// A field without a member in ChatRequest. Its value is at the row's pointer in the body.
 struct InBody {
-  /// The value of a request that sends none, or null, as JSON text. Null: that request has no value.
+  /// The value, as JSON text, if a request sends none or null. If this is null, such a request has no value.
   const char* if_absent = nullptr;
 };
 
-/// Where the value of a field is found: in a member of ChatRequest, behind a function, or in the body. A member goes
-/// before the body, because the reader of requests takes some values that were sent for absent.
+/// The source of a field's value: a member of ChatRequest, a function, or the body. Members are preferred, because the
+/// request reader treats some sent values as absent.
 struct FieldValue {
-  // Implicit, so that a row has just the member or the function.
+  // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
@@ -50,56 +50,56 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array that outlives this.
+/// Words in an array with static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A field of the request that matchers compare with one value.
+/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// It is in a range.
+    /// In a range.
     number,
-    /// It is this whole number.
+    /// Equal to this whole number.
     whole,
     flag,
     word,
-    /// It is a word that names a model.
+    /// A word that names a model.
     model,
-    /// It holds a word among others.
+    /// Contains this word among others.
     list,
   };
-  /// The matcher's function, which is its key in scripts too.
+  /// The name of the matcher's function, and its key in scripts.
   const char* matcher;
   Kind kind;
-  /// Where the body has the field. The names in it have neither "/" nor "~".
+  /// The position of the field in the body. Names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// What scripts say of the key, in a line.
+  /// The description of its key in scripts, in one line.
   const char* help;
-  /// What reports say before the value that is wanted. Null: the names of the pointer, and "is".
+  /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
   const char* says = nullptr;
-  /// What reports show of a request. Null: what was sent, as JSON.
+  /// The value of a request in reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The words that it may be; none: any.
+  /// The possible words; empty: any.
   FieldWords words = {};
 
-  // The matcher, by the kind of the field.
+  // The matcher for the kind of the field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
+  /// A list matches if it contains the word. Throws GatewayError for a word that the field cannot have.
   Matcher word_is(std::string word) const;
 };
 
-/// How many messages there are.
+/// The fields about the number of messages.
 Rows<RequestField> fields_of_messages();
 /// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// The row of a matcher.
+/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher asks for. What it asks not to be is left out.
+/// Appends the models that a matcher requires; ignores negated ones.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }  // namespace mock_gateway::detail

@@ -1,4 +1,4 @@
-// The queue of `fail_next` and `fail_always`.
+// The queue of forced failures: `fail_next` and `fail_always`.
 
 #include "forced_failures.hpp"
 
@@ -29,7 +29,7 @@ FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// The id of the key that the failure is for; empty: it is for no key.
+/// Returns the id of the failure's key; empty if it is not for a key.
 std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }

@@ -15,30 +15,30 @@
 
 namespace mock_gateway::detail {
 
-/// Failures forced on requests, first queued, first served. Thread-safe.
+/// The queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  /// `owner` is the script document that it came from; 0: none.
+  /// Forces a failure `times` times; without a value, until cleared. Throws GatewayError if it is 0. `owner` is the
+  /// number of its script document; 0: none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Those that were queued for exactly this scope.
+  /// Removes those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first failure queued for all or for this operation.
+  /// Takes the first failure queued for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// How many requests it still answers; nothing: until cleared.
+    /// The number of requests it still answers; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Those that wait for a request, oldest first.
+  /// Returns the waiting failures, oldest first.
   std::vector<Queued> queued() const;
-  /// How often failures were forced or cleared.
+  /// The number of times that failures were forced or cleared.
   const ChangeCount& changes() const { return changes_; }
 
  private:

@@ -12,32 +12,32 @@
 
 namespace mock_gateway::detail {
 
-/// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
-/// of its matchers is one of the later stub's. The sets of matchers are the paths of a tree, so that a
-/// stub is looked up by its own matchers, not by comparing it with every other.
+/// Finds the stubs that never answer. A stub hides a later one if it always answers, has at least the same priority,
+/// and all of its matchers are also the later stub's. The sets of matchers are paths of a tree, so that a stub is found
+/// by its own matchers instead of comparing all pairs.
 class HidingStubs {
  public:
-  /// Adds a stub that is asked after all that were added before. Returns the number, from 0, of the first of those that
-  /// hides it; nothing when none does.
+  /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
+  /// it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// What a matcher compares, as a number.
+  /// A number for what a matcher compares.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this part of the tree.
+    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to here: only those with a higher priority than the ones before them.
+    /// The stubs whose matchers are the path to this node, each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and some of the terms from `next` on.
+  /// Looks for stubs whose matchers are the path to a node and a subset of the terms from `next` on.
   void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
   void put(const std::vector<Term>& terms, int priority);
 

@@ -8,18 +8,18 @@
 namespace mock_gateway::detail {
 namespace json_comparison {
 
-/// Whether objects may have members that were not named.
+/// Whether objects must be equal, or may have additional members.
 enum class Extent { whole, part };
 
-/// Where a value differs from what was expected.
+/// The place where a value differs from the expected one.
 struct Difference {
   std::string pointer;
-  /// Null: nothing there.
+  /// Null if missing.
   const Json* expected;
   const Json* actual;
 };
 
-/// The first difference. Numbers compare by value, exactly; the order of an object's members does not matter.
+/// Returns the first difference. Numbers compare by value, exactly; the order of object members is irrelevant.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
 /// "at /messages/0/role: \"user\" instead of \"system\"".

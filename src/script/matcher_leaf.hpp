@@ -1,4 +1,4 @@
-// How matchers are built; its code is in `matchers.cpp`.
+// Functions that build matchers; the code is in `matchers.cpp`.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "matcher.hpp"
 #include "matcher_node.hpp"
 
-// A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
-// and std::function a second one.
+// A matcher consists of two plain functions and their data. With a lambda for each, every user would compile an
+// additional class, and std::function would add another.
 
 namespace mock_gateway::detail {
 namespace matchers {
@@ -20,18 +20,18 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// A leaf whose test asks `text`.
+/// Returns a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// What a report shows of a text that was to match, without asking the tester's functions.
+/// Returns what a report shows of a text for this matcher, without calling the test's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
-/// " and its text contains \"21\""; nothing when it may be any.
+/// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// The texts in one line, cut where it becomes long.
+/// Returns the texts on one line, cut if it is long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers

@@ -1,4 +1,4 @@
-// What a condition is made of.
+// The parts of a condition.
 
 #pragma once
 
@@ -31,12 +31,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
-/// again.
+/// The results of the test's functions while a stub was chosen, for reports, which do not call them again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Nothing when the function was not asked.
+  /// Returns the result; empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -49,33 +48,33 @@ struct TextMatcherNode {
   /// Null: reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // What the two functions use.
+  // The data of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; of leaves only.
+  /// Whether the request matches; only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
-  // What choosing among many stubs reads comes first, in one line of the cache.
+  // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether no function of the tester's is part of a leaf.
+  /// Whether a leaf contains no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
+  /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // What the two functions of a leaf use: what they look at, and what it should be.
+  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
-  /// Null but for matchers of request fields.
+  /// Only set for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, where the field is looked for in the body alone.
+  /// Whether a request without the field matches, for fields read only from the body.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
@@ -83,25 +82,25 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The matchers that all, any and negation are made of.
+  /// The parts of all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test whose requests a leaf lets through; empty for others.
+  /// The one test that a leaf restricts requests to; empty for other leaves.
   std::optional<RequestScope> scope;
 };
 
-/// The scopes of the matchers that isolate and must match.
+/// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+/// Returns the key, by id or description, to which the scopes are restricted, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
-/// matches; nothing when that depends on a function that was not asked.
+/// Appends what a report shows of the matcher, without running the test's functions. Returns whether the request
+/// matches; empty if that depends on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 

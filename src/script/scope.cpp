@@ -1,4 +1,4 @@
-// Which requests belong to one of several tests: by key or header.
+// The scope of one of several tests on a gateway: requests by key or header.
 
 #include "scope.hpp"
 

@@ -1,4 +1,4 @@
-// Requests that wait for the test's reply, and how long (10 s, in the header).
+// Requests that wait for the test's reply, and the timeout (10 s, in the header).
 
 #include "asked_requests.hpp"
 

@@ -17,31 +17,35 @@
 
 namespace mock_gateway::detail {
 
-/// A request that waits until the test says what to reply.
+/// A request that waits for a reply from the test.
 struct AskedRequest {
-  /// The id of its exchange, which the journal records when the request is answered.
+  /// The id of its exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
-  /// When it began to wait, on the gateway's clock.
+  /// The start of the wait on the gateway's clock.
   TimePoint since{};
 };
 
 class AskedWait;
 
-/// The requests of one gateway that wait for a reply of the test. Thread-safe.
+/// The requests of one gateway that wait for a reply from the test. Thread-safe.
 class AskedRequests {
  public:
   enum class Answered {
     yes,
-    /// The request was answered, its guard ended the wait, or its client left.
+    /// The request was already answered, its guard ended the wait, or its client left.
     too_late,
-    /// No such exchange ever waited here.
+    /// No such exchange has ever waited here.
     unknown,
   };
 
-  /// The waiting requests of a scope, the one that waits longest first.
+  /// Returns the waiting requests of a scope, oldest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
+  /// Returns the number of waiting requests.
+  std::size_t count() const;
+  /// Whether a request of the scope waits.
+  bool any(const RequestScope& scope) const;
   /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
   Answered answer(std::uint64_t exchange, ReplyStep step);
 
@@ -56,10 +60,10 @@ class AskedRequests {
   std::set<std::uint64_t> over_;
 };
 
-/// The wait of one request, from its asking on. It ends with a reply or with its guard.
+/// The wait of one request, which ends with a reply or with its guard.
 class AskedWait final : public Pending {
  public:
-  /// Real time after which the wait is over, as at a gate.
+  /// Real time after which the wait ends, as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
   /// `request` must outlive this.
@@ -72,7 +76,7 @@ class AskedWait final : public Pending {
   bool over() override;
   std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// What the test replied; nothing when it did not. For the waiting thread, once the wait is over.
+  /// The test's reply; empty if it gave none. For the waiting thread, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -85,7 +89,7 @@ class AskedWait final : public Pending {
   const TimePoint since_;
   const std::shared_ptr<Wake> wake_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::optional<ReplyStep> reply_;  // guarded by the board's mutex until the wait is over
+  std::optional<ReplyStep> reply_;  // guarded by the board's mutex during the wait
   bool guard_expired_ = false;
 };
 

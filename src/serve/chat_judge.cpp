@@ -1,5 +1,5 @@
-// The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
-// reply.
+// The order of the checks of chat requests; 422 `no_stub_matched` and `never_expected`, and their headers; asking the
+// test for a reply.
 
 #include "served_request.hpp"
 
@@ -48,9 +48,9 @@ namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
 
-// A function that returns bool returns whether it has answered.
+// Functions that return bool return whether they have answered.
 
-/// The checks that come before the script. Reads the body.
+/// Runs the checks before the script. Reads the body.
 bool refuse(ServedRequest& served) {
   const ServeSettings& settings = served.gateway.settings;
   const ReceivedRequest& request = served.request;
@@ -62,11 +62,11 @@ bool refuse(ServedRequest& served) {
   return take_tokens_of_chat(served);
 }
 
-/// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
+/// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
 bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
-  // another key asked the same.
+  // Unlike generated values, the draw for a streamed request does not depend on equal plain requests, or on equal
+  // requests with another key.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -82,7 +82,7 @@ bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
                                 std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
-/// Notes what a stub's request is not and should be. Runs the tester's functions.
+/// Records the should() conditions that the request violates. Runs the test's functions.
 void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
   std::vector<NearMiss::Condition> broken;
@@ -101,12 +101,12 @@ Reply default_reply_to(const ServedRequest& served) {
   return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
-/// The default reply that a stub is to give.
+/// The default reply for a stub.
 struct DefaultReply {
-  std::shared_ptr<const Reply> reply;  // null when it was not needed so far, or could not be made
-  std::exception_ptr problem;          // why it could not be made; null: nothing
+  std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
+  std::exception_ptr problem;          // the reason that it cannot be made, or null
 
-  /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
+  /// Returns whether a stub may give it. Problems other than the request's are reported with the stub.
   bool make(const ServedRequest& served) {
     try {
       reply = share<const Reply>(default_reply_to(served));
@@ -120,8 +120,8 @@ struct DefaultReply {
   }
 };
 
-/// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
-/// matchers, of which one may throw.
+/// Chooses a stub. Chooses nothing if no mounted stub applies to the request. Runs the test's matchers, which may
+/// throw.
 bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -140,7 +140,7 @@ bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std
          served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
 
-/// The stub that would have answered must not be asked.
+/// Refuses a request that matches a stub with never().
 void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
   redact(title, served.presented, *served.gateway.keys);
@@ -150,11 +150,11 @@ void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubStat
   served.answer.stub = stub;
 }
 
-/// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
+/// Refuses an unmatched request. The client and verify() get the diagnosis; verify() does not if the test allows it.
 void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
   const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
-  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  // A matcher or a name may contain a key.
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
   mask(diagnosis.text);
   mask(diagnosis.closest);
@@ -176,12 +176,12 @@ void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const
   served.problems.push_back(std::move(recorded));
 }
 
-/// Takes what the test has replied for the stub, once the wait is over. Returns whether that was an answer already.
+/// Takes the test's reply for the stub after the wait. Returns whether the request is already answered.
 bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
   if (look == Outlet::Look::given_up) {
-    // Whoever still reads has only closed its side.
+    // A client that still reads has only closed its side.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
@@ -199,8 +199,8 @@ bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look
                               " of the program's control API (--control) gives it");
 }
 
-/// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
-/// answer all the same: the test was asked.
+/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
+/// because the test was asked.
 bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
     served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
@@ -212,7 +212,7 @@ bool take_asked_default(ServedRequest& served, const StubState& stub) {
   }
 }
 
-/// Puts into a template what the request says. Throws GatewayError for what is no place of one.
+/// Fills the placeholders of a template. Throws GatewayError for an unknown placeholder.
 void fill_places(ServedRequest& served, std::size_t call) {
   std::shared_ptr<const Reply>& reply = served.answer.delivery.reply;
   if (!reply || !Access::data(*reply).templated) return;
@@ -224,7 +224,7 @@ void fill_places(ServedRequest& served, std::size_t call) {
   reply = share<const Reply>(std::move(copy));
 }
 
-/// Takes the reply that a step gives. Runs the tester's function that makes it, which may throw.
+/// Takes the reply of a step. Runs the test's function that makes it, which may throw.
 bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   Answer& answer = served.answer;
   if (step.reply) {
@@ -235,13 +235,13 @@ bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(served.connection, function, [&] {
     Reply reply = (*step.function)(*served.chat);
-    static_cast<void>(Access::data(reply));  // refuses one that was moved from
+    static_cast<void>(Access::data(reply));  // throws if it was moved from
     answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-/// Takes the reply of the stub that was chosen.
+/// Takes the reply of the chosen stub.
 bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
   if (made.problem) std::rethrow_exception(made.problem);
@@ -249,7 +249,7 @@ bool take_reply(ServedRequest& served, const Script::Choice& choice, const Defau
   return false;
 }
 
-/// Asks the test for the reply of the stub that was chosen.
+/// Asks the test for the reply of the chosen stub.
 void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
   served.exchange = served.gateway.journal->reserve_id();
   served.asked = share<AskedChat>(served, choice, std::move(hits));
@@ -261,8 +261,8 @@ void take_default_reply(ServedRequest& served) {
   served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
 }
 
-/// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+/// Answers with the chaos failure, the stub's reply or the default reply, with the chaos faults possible for it. Throws
+/// RequestError for a schema or grammar that the default reply cannot satisfy.
 void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
@@ -292,7 +292,7 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
   refuse_unmatched(served, *choice, call);
 }
 
-/// Makes the answer. What keeps it from being made is answered in its place, struck by chaos where a reply would be.
+/// Makes the answer. An exception becomes the answer instead, with chaos as for a reply.
 template <class Make>
 void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   Answer& answer = served.answer;
@@ -301,10 +301,10 @@ void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
-    answer.stub = std::move(stub);  // which has counted the call
+    answer.stub = std::move(stub);  // has counted the call
     served.answer_failed(exception.what());
   }
-  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  // Chaos does not strike rejections. It strikes failures: the client would have met it before the reply.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;

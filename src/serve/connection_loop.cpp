@@ -1,4 +1,4 @@
-// One request after the other; faults of connections when they happen; 503 `connection_limit`.
+// The requests of a connection in turn; when connection faults happen; 503 `connection_limit`.
 
 #include "connection_loop.hpp"
 
@@ -34,7 +34,7 @@ std::optional<std::string> ConnectionLoop::accept(const Start& start) {
     faults.give_back(std::move(*taken));
     throw;
   }
-  if (why_not) faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  if (why_not) faults.give_back(std::move(*taken));  // keep it for a connection that can be served
   return why_not;
 }
 
@@ -59,7 +59,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
 }
 
 bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
-  // A client that sends ahead of its answers must not keep others waiting.
+  // A client that pipelines requests must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;
@@ -74,7 +74,7 @@ bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, 
       } else {
         goes_on = begin(connection, check_head, course);
       }
-    } catch (const std::exception& exception) {  // out of memory, say
+    } catch (const std::exception& exception) {  // for example, out of memory
       warn({"a request could not be read: ", exception.what()});
       if (course.reader) gateway_.journal->dropped();
       if (course.answered) connection.linger();
@@ -86,7 +86,7 @@ bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, 
 }
 
 std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
-  // A reset would throw away what has not arrived of the reply before.
+  // A reset would discard undelivered bytes of the previous reply.
   if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
@@ -100,10 +100,10 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        // Other requests are read completely before they are judged: their content is evidence.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
-  gateway_.journal->began();  // before anybody hears of the fault, who may then wait for the request's end
+  gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
   if (fault) note_hit(connection, *fault);
   return true;
 }
@@ -153,7 +153,7 @@ bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
-  // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
+  // With unread or incoming bytes of the client, the system would send RST after the FIN.
   if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;

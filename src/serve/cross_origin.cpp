@@ -1,4 +1,4 @@
-// Which origins of browsers are named; what a preflight is answered, and which fields every answer to them has.
+// Allowed origins of browsers (CORS): the answer to a preflight, and the header fields of every answer.
 
 #include <algorithm>
 #include <optional>

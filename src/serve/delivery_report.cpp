@@ -1,4 +1,4 @@
-// Which faults, holds and places were not reached, and guards that ended a wait.
+// Faults, holds and places that were not reached; waits ended by guards.
 
 #include "runner.hpp"
 
@@ -14,7 +14,7 @@
 namespace mock_gateway::detail {
 namespace delivery_report {
 
-/// How many of the reply's faults were scripted. Those of chaos follow them.
+/// Returns the number of scripted faults of the reply. Chaos faults follow them.
 std::size_t scripted_faults(const DeliveryPlan& plan) {
   return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
 }
@@ -37,7 +37,7 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
     const bool whole = result == Delivery::Result::completed || record.progress.done;
-    // Where the stall guard ended the wait, a problem tells of it.
+    // If the stall guard ended the wait, a problem reports it.
     const bool is_told = result == Delivery::Result::guard_expired;
     const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
     unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
@@ -45,14 +45,14 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
   record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
-/// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
+/// Records a problem of the delivery for verify(): the request in brief, the problem, and the stub of the reply.
 void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
   std::string text = brief(record) + "  " + what;
   if (record.stub) text += "\n  reply of " + record.stub->title();
   journal.report(record, {{kind, std::move(text)}});
 }
 
-/// Reports what of the script a reply that ended well did not come to.
+/// Reports the parts of the script that a completed reply did not reach.
 void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
                    const Delivery& delivery, std::size_t chunks) {
   const ReplyData& reply = Access::data(*plan.reply);
@@ -82,7 +82,7 @@ void report_missed(JournalState& journal, const ExchangeRecord& record, const De
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   delivery_report::note_chaos(record, plan, delivery);
-  // A sweep tells by itself of a fault that was not reached.
+  // A sweep reports faults not reached by itself.
   if (plan.reply && !Access::data(*plan.reply).swept) {
     delivery_report::note_script(record, plan, delivery, end.result);
     if (end.result == Delivery::Result::completed)

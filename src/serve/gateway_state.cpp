@@ -1,5 +1,5 @@
-// All that a gateway answers from; what `reset()` forgets; what counts as a change by the test; when models were
-// created.
+// The state behind a gateway's answers; what `reset()` clears; which changes by the test end a series of retries; when
+// models were created.
 
 #include "gateway_state.hpp"
 

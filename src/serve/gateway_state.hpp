@@ -22,20 +22,20 @@
 
 namespace mock_gateway::detail {
 
-/// What does not change while a gateway runs.
+/// Settings that do not change while a gateway runs.
 struct ServeSettings {
   std::vector<wire::Model> models;
-  bool any_model = false;  // whether others are served too
+  bool any_model = false;  // whether other models are served too
   bool embeddings = false;
   bool oversized_gets_413 = false;
-  std::vector<std::string> cors;  // origins of pages that may call it
+  std::vector<std::string> cors;  // allowed origins of pages
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
   ChatLimits chat_limits;
   Tokenizer tokenizer;
   Pace pace;
-  /// Known once the gateway listens, before its first connection.
+  /// Set once the gateway listens, before its first connection.
   std::string root_url;
   bool unmatched_get_default_reply = false;
   bool unmatched_are_allowed = false;
@@ -45,24 +45,23 @@ struct ServeSettings {
   bool on_exchange_never_waits = false;
 };
 
-/// What a reset forgets: unless said otherwise, all.
+/// The parts that a reset clears; all by default.
 struct ResetParts {
   bool stubs = true;
   bool states = true;  // of state machines
   bool failures = true;
   bool chaos = true;
-  bool connections = true;  // the faults that wait for them
-  bool journal = true;      // with the problems, and how often each request came
+  bool connections = true;  // the pending faults for connections
+  bool journal = true;      // with the problems, and the counts of requests
 };
 
-/// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
-/// thread-safe, each by itself.
+/// The state of one gateway: everything that exchanges are judged by and recorded in. Each part is thread-safe.
 struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// How often the test has changed what requests of this key are answered from: a request that is sent again after a
-  /// change is no retry.
+  /// Returns the number of changes by the test that affect requests of this key: a request repeated after a change is
+  /// no retry.
   std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
@@ -72,9 +71,9 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep what was sent.
+  /// Whether exchanges keep the sent bytes.
   std::atomic<bool> keeps_answers{false};
-  std::int64_t started;  // Unix seconds: when the models were created, as the list says
+  std::int64_t started;  // Unix seconds: the creation time of the listed models
 };
 
 }  // namespace mock_gateway::detail

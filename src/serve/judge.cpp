@@ -1,5 +1,5 @@
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405; mounted handlers; embeddings. The
-// words: `src/model/failure.cpp`.
+// The order of the checks of every request, and the checks of a head; 401, 403, 404, 405; mounted handlers; embeddings.
+// Texts: `src/model/failure.cpp`.
 
 #include "served_request.hpp"
 
@@ -26,7 +26,7 @@ namespace checks {
 
 // Each check returns whether it has answered.
 
-/// What the connection, or a fault that strikes it, leaves no choice about.
+/// Answers if the connection, or a fault that strikes it, decides the answer.
 bool connection(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.turned_away) return served.reject(*incoming.turned_away);
@@ -57,7 +57,7 @@ std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   return unauthorized();
 }
 
-/// Whether the key may use the operation. Of a path that does not exist that is not asked.
+/// Returns the refusal if the key may not use the operation. Not checked for unknown paths.
 std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
   const std::vector<Operation>& operations = key.operations;
@@ -107,15 +107,15 @@ bool path(ServedRequest& served) {
   return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
 }
 
-/// What was decided when there was only the head. Its other checks have just been made again, and may be of another
-/// mind: a key was enabled meanwhile.
+/// Applies the decision made from the head alone. The other checks have just been repeated, and may have changed: a key
+/// may be enabled now.
 bool body_unread(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.refused) return served.reject(*incoming.refused);
   return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
-/// The order is the documented one.
+/// Runs the checks in the documented order.
 bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
@@ -143,7 +143,7 @@ void model(ServedRequest& served) {
   served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
 }
 
-/// Checks in the order of a chat request: content type, body, model, failures forced for the model.
+/// Checks in the order of chat requests: content type, body, model, failures forced for the model.
 void embeddings(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ServeSettings& settings = gateway.settings;
@@ -198,11 +198,11 @@ void ask(ServedRequest& served) {
     case Route::Kind::embeddings: return embeddings(served);
     case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
-    case Route::Kind::unknown: return;  // the check of the path has answered
+    case Route::Kind::unknown: return;  // answered by the check of the path
   }
 }
 
-/// Makes the answer, or goes on with making it.
+/// Makes the answer, or continues to make it.
 void answer(ServedRequest& served) {
   try {
     if (!served.asked) ask(served);

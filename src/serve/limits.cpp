@@ -1,4 +1,4 @@
-// 429 and 413 of limits: their words, how Retry-After is rounded; how many tokens a request takes, and keeps.
+// 429 and 413 of limits: texts, rounding of Retry-After, the number of tokens that a request takes and keeps.
 
 #include "served_request.hpp"
 
@@ -19,31 +19,31 @@
 namespace mock_gateway::detail {
 namespace limits {
 
-/// What one request can count for: so many that no sum of them is too large.
+/// The maximum number of tokens of one request, small enough that sums do not overflow.
 inline constexpr std::int64_t most_tokens = std::int64_t{1} << 50;
 
 std::size_t bounded_tokens(std::int64_t tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
 }
 
-/// Refuses until so much of a window has passed.
+/// Refuses the request, with the remaining time of the window.
 bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
-  // longest window is no whole second that a Duration can say.
+  // Rounded up, so that a client that waits whole seconds is not early. The cap only matters for the longest window,
+  // whose end in whole seconds exceeds a Duration.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
   return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
 }
 
-/// "tokens per min (TPM)", as OpenAI names it, "tokens per 10 s".
+/// Returns OpenAI's "tokens per min (TPM)", or "tokens per 10 s".
 std::string unit_of(Duration window) {
   if (window == std::chrono::minutes{1}) return "tokens per min (TPM)";
   if (window == std::chrono::hours{24}) return "tokens per day (TPD)";
   return "tokens per " + text::seconds(window);
 }
 
-/// OpenAI's words, without the organization, which there is not.
+/// Uses OpenAI's wording without the organization, which does not exist here.
 bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
@@ -55,7 +55,7 @@ bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
-    // No wait makes the request fit.
+    // No wait can help.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
                                              "successfully.")
@@ -67,7 +67,7 @@ bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size
                     *refusal.left);
 }
 
-/// Takes what `count` says, where the key's tokens are limited.
+/// Takes the tokens that `count` returns, if the key has a token limit.
 template <class Count>
 bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
@@ -86,7 +86,7 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 bool take_request(ServedRequest& served) {
-  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  // All exchanges share the window, so that it ignores time that another exchange spent ahead on the instant clock.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }

@@ -1,4 +1,4 @@
-// Which paths and methods are served; which is near to an unknown one; `{name}` in paths; what cannot be mounted.
+// The served paths and methods; similar paths for an unknown one; `{name}` in paths; what cannot be mounted.
 
 #include "operations.hpp"
 
@@ -19,12 +19,12 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// By which operations are looked up.
+/// The key of operations.
 using Name = std::pair<std::string, std::string>;
 
 Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
 
-/// The id in "/v1/models/{id}"; empty for any other path.
+/// Returns the id in "/v1/models/{id}"; empty for other paths.
 std::string_view model_in(std::string_view path) {
   if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
       path[models_path.size()] != '/')
@@ -33,7 +33,7 @@ std::string_view model_in(std::string_view path) {
   return id.find('/') == std::string_view::npos ? id : std::string_view{};
 }
 
-/// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
+/// Compares segment by segment; "{name}" in the pattern matches any one non-empty segment.
 bool matches(std::string_view pattern, std::string_view path) {
   for (;;) {
     const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
@@ -87,7 +87,7 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
 }
 
 void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
-  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // of those that have no place yet
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // those not placed yet
   for (Handled& one : all) {
     require_mountable(one.operation, one.handler);
     handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
@@ -159,15 +159,15 @@ Route Operations::find(const std::string& method, std::string_view path) const {
     }
     offer("GET");
   }
-  if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  if (route.kind != Route::Kind::unknown) return route;  // the gateway's own operations come first
   const bool lists_models = method == "GET" && path == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
     if (!operations::matches(mounted.operation.path, path)) continue;
-    // Only who names the list of models takes its place.
+    // Only a handler for exactly this path replaces the list of models.
     if (lists_models && mounted.operation.path != path) continue;
     offer(mounted.operation.method);
-    // A path without a "{name}" comes before one with.
+    // A path without "{name}" comes before one with it.
     const bool is_better =
         route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
     if (mounted.operation.method != method || !is_better) continue;
@@ -188,13 +188,13 @@ Route Operations::find(const std::string& method, std::string_view path) const {
 }
 
 std::string Operations::near_path(const std::string& path) const {
-  constexpr std::size_t longest = 200;  // beyond it nothing is near
+  constexpr std::size_t longest = 200;  // longer paths are similar to none
   constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
   if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
-  // A client joins what it asks for, the tail, to its base address.
+  // A client appends the tail to its base URL.
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);

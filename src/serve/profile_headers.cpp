@@ -1,4 +1,4 @@
-// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+// Headers of profiles: `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
 
 #include "served_request.hpp"
 

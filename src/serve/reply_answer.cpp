@@ -1,5 +1,5 @@
-// `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
-// reasons.
+// `id` and `created` of a completion (`context_of`); which pace and early hints apply; chaos added to a reply; unusual
+// finish reasons.
 
 #include "served_request.hpp"
 
@@ -26,7 +26,7 @@
 namespace mock_gateway::detail {
 namespace reply_answer {
 
-/// Adds to the reply of a delivery what of chaos can happen to it.
+/// Adds the chaos that is possible for the delivery's reply.
 void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
   if (hits.empty()) return;
   Reply reply = *delivery.reply;
@@ -36,7 +36,7 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
       if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
     } catch (const GatewayError&) {
-      continue;  // what can never happen in a reply such as this one
+      continue;  // impossible for such a reply
     }
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);
@@ -44,7 +44,7 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
   delivery.reply = share<const Reply>(std::move(reply));
 }
 
-/// Decides when the tokens of a scripted reply leave.
+/// Returns when the tokens of a scripted reply are sent.
 PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
@@ -52,8 +52,8 @@ PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
-/// several choices, several tool calls in one. "finish_reason length was sent"; empty: nothing.
+/// Returns what is unusual in the answer: finish reasons other than stop and tool_calls, several choices, several tool
+/// calls in one. "finish_reason length was sent"; empty: nothing.
 std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -86,7 +86,7 @@ AnswerContext context_of(ServedRequest& served) {
   return context;
 }
 
-/// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
+/// Makes the completion: the body of a plain answer, or the source of the events of a streamed one.
 void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
   const ChatRequest& chat = *served.chat;
   Answer& answer = served.answer;
@@ -102,11 +102,11 @@ void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
   }
   answer.body = completion.body();
   delivery.token_count = completion.delta_count();
-  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are equal
     CompletionEvents deltas(completion);
     delivery.pace.foresee(deltas);
   }
-  delivery.completion.reset();  // the text is not held twice while its client reads
+  delivery.completion.reset();  // do not keep the text twice while the client reads
 }
 
 }  // namespace reply_answer

@@ -1,4 +1,4 @@
-// Which content types are accepted; the texts of 415, and of 404 of a model.
+// The accepted content types; the texts of 415, and of 404 for a model.
 
 #include "request_checks.hpp"
 
@@ -18,7 +18,7 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
-/// What the Content-Type says, so far as the acceptance takes it.
+/// Returns the form that the Content-Type declares and the acceptance allows.
 Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
@@ -71,7 +71,7 @@ bool refuse_model(ServedRequest& served, const std::string& model) {
   if (!may_use(served.presented.key, model)) return served.reject(forbidden());
   GatewayState& gateway = served.gateway;
   if (!gateway.models.find(model)) return served.reject(model_not_found(model, gateway, served.presented.key));
-  // The request is masked by now: what held a key is no model.
+  // Keys in the request are masked by now: a masked id is no model.
   if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
   const bool asks_for_answer = served.request.method == "POST";
   if (asks_for_answer && !gateway.models.is_named(model))

@@ -10,21 +10,21 @@
 
 namespace mock_gateway::detail {
 
-/// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
+/// Whether the Content-Type allows reading the body as JSON. A missing one does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Whether allows_json() may become true once the body is read.
+/// Whether allows_json() may become true after the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The 415 of a request whose Content-Type does not allow that.
+/// Returns the 415 for any other Content-Type.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
-/// Whether a key's rights allow a model, which need not exist.
+/// Whether a key may use a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
-/// The 404 of a model that the gateway does not serve.
+/// Returns the 404 for a model that is not served.
 Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
-/// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
-/// whether it has refused.
+/// Refuses a request for a model: 403 if its key may not use it, otherwise 404 if it is not served. Returns whether it
+/// refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }  // namespace mock_gateway::detail

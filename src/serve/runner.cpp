@@ -1,5 +1,4 @@
-// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a
-// body.
+// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a body.
 
 #include "runner.hpp"
 
@@ -36,8 +35,8 @@ BodyFraming framing_of(const Answer& answer, bool http_1_1) {
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
-/// after the answer, where it cannot be used again.
+/// Adds the headers of the transfer, except those already set. Closes the connection after the answer if it cannot be
+/// reused.
 void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   const IncomingRequest& incoming = served.incoming;
   wire::Headers& headers = served.answer.headers;
@@ -51,7 +50,7 @@ void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   }
 }
 
-/// Lets the clock know of a date until which the client is to wait.
+/// Informs the clock of a date until which the client should wait.
 void note_date(ServedRequest& served) {
   const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
@@ -70,7 +69,7 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// On its connection.
+  /// The number of the request on its connection.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
@@ -110,7 +109,7 @@ bool RunningExchange::go_on() noexcept {
   return true;
 }
 
-// Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+// For example, out of memory. An exception that leaves the connection's thread would abort the process.
 void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
   judgement_.reset();
@@ -132,7 +131,7 @@ bool RunningExchange::judge_and_publish() {
 
   gateway_.journal->add(record_);
   is_published_ = true;
-  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  // An interim response is not part of the answer. If it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
   if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
@@ -149,7 +148,7 @@ bool RunningExchange::judge_and_publish() {
 void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
   connection_.end_exchange();
-  give_back();  // before the client can see the end, and try again
+  give_back();  // before the client sees the end and may retry
   connection_.send_ending();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();

@@ -1,4 +1,4 @@
-// Which models a gateway serves, and which it lists where it serves any.
+// The served models, and the listed ones if any model is served.
 
 #include "served_models.hpp"
 

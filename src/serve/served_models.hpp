@@ -13,31 +13,31 @@
 
 namespace mock_gateway::detail {
 
-/// The models that requests may name, and those that the list of models has. Thread-safe.
+/// The models that requests may name, and the listed ones. Thread-safe.
 class ServedModels {
  public:
-  /// How many ids that requests asked for are listed, and how long one may be: requests must not fill the memory.
+  /// The limits of listed ids from requests: their number and length, so that requests cannot fill the memory.
   static constexpr std::size_t most_asked = 1000;
   static constexpr std::size_t longest_asked = 256;
 
-  /// `any`: every id is served, whether or not it is given.
+  /// `any`: every id is served.
   ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Nothing when no request for it is served.
+  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Those that were given; where any is served, then those that stubs name, in the order in which these were mounted,
-  /// and those that requests asked for.
+  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
+  /// requests.
   std::vector<wire::Model> listed() const;
-  /// Whether it was given, or a stub names it.
+  /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// A request has asked for it.
+  /// Records a request for this model.
   void ask(const std::string& id);
   void forget_asked();
 
  private:
-  /// Expects the mutex to be held.
+  /// Requires the mutex.
   const std::vector<std::string>& named() const;
 
   const std::vector<wire::Model> given_;
@@ -45,7 +45,7 @@ class ServedModels {
   const Script& script_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;
-  /// What stubs name, and how often the script had changed then.
+  /// The models named by stubs, and the script's change count at that time.
   mutable std::optional<std::uint64_t> named_at_;
   mutable std::vector<std::string> named_;
 };

@@ -1,4 +1,4 @@
-// What is known of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
+// The data of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
 
 #include "served_request.hpp"
 
@@ -56,7 +56,7 @@ bool ServedRequest::answer_failed(const std::string& reason) {
 }
 
 bool ServedRequest::never_replied(const std::string& what) {
-  // A client that tries again would only wait again.
+  // A retry would wait again.
   return internal_error(
       Decision::Kind::answer_failed, Problem::Kind::guard_expired,
       served_requests::error("the test was asked for this reply, and gave none in time; its stub says "

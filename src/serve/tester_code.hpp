@@ -1,4 +1,4 @@
-// What becomes of exceptions of the test's functions.
+// How exceptions of the test's functions are handled.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace mock_gateway::detail {
 
-/// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+/// Marks the test's code that a connection's thread is running, so that a stop that waits for it can name it.
 template <class What>
 class Busy {
  public:
@@ -28,7 +28,7 @@ class Busy {
   Connection& connection_;
 };
 
-/// Runs the tester's code. What it throws is returned as text.
+/// Runs the test's code and returns its exception as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
   try {
@@ -41,7 +41,7 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
-/// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
+/// Runs the test's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   call_relief();
@@ -49,19 +49,19 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. Those that are the tester's call the relief themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call the relief themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
   return guarded(code);
 }
 
-/// What the tester's tokenizer threw, called by code of the gateway's that may throw by itself.
+/// The exception of the test's tokenizer, thrown through gateway code that may throw by itself.
 struct TokenizerThrew {
   std::string what;
 };
 
-/// A tokenizer that throws TokenizerThrew where the given one throws. An empty one stays empty.
+/// Returns a tokenizer that throws TokenizerThrew if the given one throws. An empty one stays empty.
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
