@@ -8639,7 +8639,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
-  /// How the client left.
   struct Leaving {
     /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
@@ -8691,8 +8690,7 @@ struct Readiness {
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until one of these is true or the timeout (empty: none). `wake`: a wake descriptor, or -1. `watch_peer`:
-/// whether a FIN ends the wait.
+/// Blocks until one of these or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 /// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
@@ -8719,13 +8717,11 @@ bool was_reset(int socket);
 bool was_closed(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
-/// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
-/// same machine and network namespace, Linux reports arrival earlier.
+/// Bytes sent that may not have reached the peer's kernel. Up to 40 ms late, except on Linux in one network namespace.
 std::size_t under_way(int socket);
 /// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
-/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux for a peer on the same machine
-/// and network namespace.
+/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(int socket);
 /// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
@@ -8744,7 +8740,6 @@ void stop_buffer_growth(int socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(int listener);
-/// Enlarges the backlog of a listener for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
   accepted,
@@ -8766,18 +8761,14 @@ int duplicate(int descriptor);
 void make_room_for_descriptors(std::size_t number);
 /// The process's descriptor limit; empty if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
-/// The system's message for the calling thread's last error.
 std::string last_error();
-/// Binds an address without listening: connections are refused, and no other socket can listen there. Returns -1 on
-/// failure.
+/// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.
 int reserve(const std::string& host, int port);
 /// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
 /// use the address.
 void give_up_reserved(int reserved);
-/// Closes a listener, even if a forked child holds a copy of the descriptor. The copy would otherwise keep accepting
-/// connections without a server.
+/// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(int listener);
-/// Listens on a reserved address. Returns false on failure.
 bool listen_on_reserved(int reserved);
 /// Why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
@@ -8820,8 +8811,7 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// Stops a connection's waits and transfers from any thread. It outlives the connection, so hundreds can be stopped at
-/// once without waiting for each other.
+/// Stops a connection from any thread. Outlives it, so that many can be stopped without waiting for each other.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
@@ -8851,7 +8841,6 @@ struct ConnectionLimits {
   struct Trial {
     /// From acceptance on, including reading, answering and waiting.
     Duration time;
-    /// Bytes the client may send.
     std::size_t bytes;
   };
 
@@ -8887,12 +8876,9 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again without socket events: for a wait of the current exchange, or for a
-  /// timeout of the client.
+  /// The latest time to serve this connection again without socket events.
   std::chrono::steady_clock::time_point look_again_at() const;
-  /// The socket events it waits for.
   sockets::Wanted wanted() const;
-  /// Ends the trial.
   void trust() { trial_.reset(); }
 
   // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
@@ -8917,14 +8903,12 @@ class Connection final : public Outlet {
   void read_at_once() { slow_.reset(); }
   /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.
   Arrival receive_at_once();
-  /// Whether received bytes are still unread.
   bool has_unread() const { return position_ < buffer_.size(); }
   std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, which under load is long before a thread reads it. Never earlier
-  /// than the end of the last exchange.
+  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   /// Lower bound: the client sent the current request no earlier than this.
@@ -8948,7 +8932,6 @@ class Connection final : public Outlet {
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
-  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell_of_wakes(Wake* other) { wake_->tell(other); }
   MOCK_GATEWAY_INLINE void guard_expired() override;
 
@@ -8957,18 +8940,15 @@ class Connection final : public Outlet {
   void wait_for_news();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has received all written bytes. Returns false if the client left or does not read,
-  /// or the gateway stops.
+  /// Waits until the client's kernel has received all written bytes. Returns false as write() does.
   bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// Makes finish() drain what the client still sends for a while, because an unread request body would otherwise reset
-  /// the connection before the client reads its answer. Implied if the answer is not fully delivered.
+  /// Makes finish() drain what the client still sends, or RST could discard the answer. Implied if it is undelivered.
   void linger() { linger_ = true; }
-  /// Sends the FIN or RST that ending() asks for, if any. Must precede the end of an exchange: code that waits for that
-  /// end must find the connection closed.
+  /// Sends FIN or RST as ending() asks. Must precede the end of an exchange: its waiters expect a closed connection.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -8985,7 +8965,6 @@ class Connection final : public Outlet {
  private:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// State of slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
     Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
         : step(its_step), gap(its_gap), timeline(its_timeline) {}
@@ -8996,7 +8975,6 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
     std::optional<ClockWait> turn;
   };
-  /// Progress of scanning a head.
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
@@ -9004,9 +8982,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted none of the written bytes. The socket may stay unwritable for
-  /// long with a slow reader, because the system waits until a third of the send queue is free. The queue itself
-  /// shrinks earlier.
+  /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
   class Standstill {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -9017,20 +8993,16 @@ class Connection final : public Outlet {
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
-  /// The last stream that was sent.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
     std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
   };
 
-  /// The current or last wait.
   struct Wait {
     enum class For {
       bytes,
-      /// For room in the send buffer.
       room,
-      /// For acknowledgement of written bytes.
       delivery,
       /// For a clock, a gate or the client's reads, as the exchange asks.
       exchange,
@@ -9048,26 +9020,19 @@ class Connection final : public Outlet {
     std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
-  /// The trial of this connection.
   struct Trial {
     std::chrono::steady_clock::time_point end;
     std::size_t bytes;  // that may still be received
   };
 
-  /// Receives available bytes. Returns `timed_out` after `patience` without any, counted from the first call since the
-  /// last bytes.
+  /// Receives available bytes. Returns `timed_out` after `patience` without any.
   std::optional<Arrival> receive(Duration patience);
-  /// Whether the next request has begun.
   bool has_request();
-  /// `moment`, or the end of the trial if that is earlier.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
-  /// Receives more bytes, after the gap if reading slowly.
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool comes_to_turn();
-  /// How long the client may pause while it sends the body.
   Duration body_patience() const;
-  /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
@@ -9099,8 +9064,7 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
-  // Lower bounds of when the client sent the newest bytes and the request's first bytes: their arrival time if the
-  // system reports it, else when the connection was opened, which may be much earlier.
+  // Lower bounds of when the client sent the newest bytes and the request's first; opened_ if the system tells none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -9117,15 +9081,15 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  bool is_reset_ = false;   // by the client
-  TimePoint last_write_{};  // of the exchange
+  bool is_reset_ = false;
+  TimePoint last_write_{};
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
-  std::size_t moved_at_once_ = 0;           // bytes received and written since the last wait
-  bool has_news_ = true;                    // the socket may have changed since the last look
-  std::optional<sockets::Readiness> seen_;  // by wait_for_news()
+  std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
+  bool has_news_ = true;           // the socket may have changed since the last look
+  std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -9155,14 +9119,10 @@ struct IncomingRequest {
   Seldom<Failure> body_too_large;
   /// The request is refused because of its head. The body is unread.
   Seldom<Failure> refused;
-  /// Whether part of the body is unread.
   bool is_body_unread = false;
-  /// Whether the body is read after the answer.
   bool is_body_read_later = false;
-  /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
-  /// The host, and perhaps the port, of an absolute-form target; else empty. `request` has the path and query. Takes
-  /// precedence over Host (RFC 9112, 3.2.2).
+  /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
   /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
@@ -9177,11 +9137,9 @@ struct IncomingRequest {
 /// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// Called when the head is complete and the body unread. May refuse the request because of its head: then the body is
-/// not read, and a client that waits for 100 Continue gets the error instead. May be empty.
+/// May refuse a request by its head. Then the body is not read, and no 100 Continue is sent. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
-/// Reads the body of a request whose head has been read.
 class BodyReader {
  public:
   /// Both must outlive the reader.
@@ -9213,7 +9171,6 @@ class BodyReader {
   std::size_t fields_ = 0;  // in the trailer
 };
 
-/// Reads the next request, with or without a connection fault.
 class RequestReader {
  public:
   /// Referenced arguments must outlive the reader.
@@ -9240,7 +9197,7 @@ class RequestReader {
   const Clock& clock_;
   RefuseHead refuse_head_;
   std::optional<IncomingRequest> incoming_;
-  std::optional<BodyReader> body_;  // set once the head has been read
+  std::optional<BodyReader> body_;
   bool timed_out_ = false;
 };
 
@@ -9263,8 +9220,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain a complete request, or all of it that is read without waiting, judging by its framing
-/// and limits alone.
+/// Whether these bytes contain all of a request that is read without waiting, by its framing and limits alone.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -9273,30 +9229,26 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Decides how a Server's connections are served. Implemented in `src/serve/connection_loop.cpp`; called on the
-/// server's threads.
+/// Serves a Server's connections, on its threads. Implemented in `src/serve/connection_loop.cpp`.
 class ConnectionHandler {
  public:
   /// Serves what a client has sent, on any thread. Returns false to close the connection. Otherwise it is called again
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
-  /// When a connection is first served: once accepted, or once its client sends something.
   enum class Beginning { accepted, client_speaks };
   /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
   /// gives no thread. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
-  /// Decides how an accepted connection is served, and starts it. Returns why it cannot be served, or nothing. Called
-  /// on the accepting thread in the order of acceptance, so it must not wait. Throws std::bad_alloc.
+  /// Starts serving a connection. Returns why it cannot, or nothing. Called on the accepting thread in the order of
+  /// acceptance, so it must not wait. Throws std::bad_alloc.
   virtual std::optional<std::string> accept(const Start& start) = 0;
-  /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
-  /// limits keep it from blocking.
+  /// Answers a connection that cannot be served. Called on the accepting thread; the limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
-/// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of
-/// heads.
+/// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {
  public:
   /// Starts listening. `on_bound` gets the port before the first connection is served. `handler` must outlive the
@@ -9340,7 +9292,6 @@ std::string_view reason_phrase(int status);
 /// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
 enum class BodyFraming { content_length, chunked, until_close, none };
 
-/// The status line and header fields, including the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 
@@ -9362,17 +9313,14 @@ class TurnedAway {
   /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
   bool empty() const { return guests_.empty(); }
-  /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
-  /// or time is up.
+  /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
   /// Closes one answered connection. Returns false without one.
   bool close_answered();
   /// Answers those without an answer, then closes all.
   void close_all();
 
-  /// Adds the descriptors to poll.
   void watch(std::vector<sockets::Watched>& descriptors) const;
-  /// Time until the next connection is overdue.
   Duration due() const;
 
  private:
@@ -9391,8 +9339,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<Guest> guests_;
   std::chrono::steady_clock::time_point last_came_{};
-  // Time for a request. Each silent client halves it, so that many of them do not delay others. Each complete request
-  // raises it again.
+  // Time for a request. Each silent client halves it, so as not to delay others; each complete request raises it.
   Duration patience_ = longest_patience;
 };
 
@@ -9431,7 +9378,6 @@ class Workers {
   /// Runs the job on its own thread; never waits for another job. Returns false if the system gives no thread. The job
   /// is destroyed when it is done.
   bool run(std::function<void()> job);
-  /// Whether the calling thread belongs to this pool.
   bool is_current() const { return current() == this; }
   /// Ends each thread after its current job.
   void retire();
@@ -9441,7 +9387,6 @@ class Workers {
  private:
   using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
-  /// The pool of the calling thread.
   static const Workers*& current();
 
   std::mutex mutex_;
@@ -9460,8 +9405,7 @@ class Workers {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The thread that accepts connections. When the process runs out of descriptors, a reserve descriptor lets it accept a
-/// connection and answer it; otherwise the client would hang in the kernel's backlog.
+/// The thread that accepts connections. A reserve descriptor lets it answer a connection when none is left.
 class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
@@ -9481,12 +9425,10 @@ class Acceptor {
 
  private:
   void run();
-  /// Waits for a connection, or until a turned-away connection needs attention.
   void wait();
   /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  /// Grows the kernel's descriptor table early enough. `descriptor`: the newest one.
   void make_room(int descriptor);
 
   int listener_;
@@ -9497,7 +9439,7 @@ class Acceptor {
   std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  StackedThread thread_;  // also answers turned-away requests
+  StackedThread thread_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9570,7 +9512,6 @@ class Reactor final : private Relief {
 
   /// False if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
-  /// The number of connections that it watches.
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.
   bool attend();
@@ -9591,7 +9532,7 @@ class Reactor final : private Relief {
     Reactor& reactor;
     Serve serve;  // destroyed after the connection, which may use its timeline
     std::unique_ptr<Connection> connection;
-    bool is_watched = false;  // by the poller
+    bool is_watched = false;
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
@@ -9613,16 +9554,13 @@ class Reactor final : private Relief {
   static void free(Session* ended);
   /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
-  /// Watches the session's socket. Returns false if the system is out of memory.
   bool watch(Session& session);
   MOCK_GATEWAY_INLINE void relieve() noexcept override;
-  /// The job of a new leader thread.
   void lead_on();
   /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
-  /// Schedules a parked session.
   void wake(Session& session) noexcept;
   /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
@@ -9631,13 +9569,11 @@ class Reactor final : private Relief {
   /// Gives up ownership of a waiting session. Returns false, and keeps it, if events came meanwhile.
   bool park(Session& session);
   void end(Session& session);
-  /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
-  /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
-  /// be woken.
+  /// Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -9649,13 +9585,13 @@ class Reactor final : private Relief {
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
   std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
-  std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
-  Moment waits_until_{};                    // the leader's timeout while it waits
-  Moment vacant_since_ = Moment::max();     // since when no session is watched
+  std::size_t watched_ = 0;
+  Moment waits_until_{};                 // the leader's timeout while it waits
+  Moment vacant_since_ = Moment::max();  // since when no session is watched
   bool is_led_ = false;
   bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
-  bool is_waiting_ = false;  // the leader
+  bool is_waiting_ = false;
   // Used only by the leader.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
@@ -24152,8 +24088,7 @@ MOCK_GATEWAY_INLINE std::string configuration_text(std::uint64_t configuration) 
 }
 
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-// The vtable of a class that only exists with OpenSSL: not null if this program is linked with a cpp-httplib library
-// that was built with OpenSSL, such as Debian's.
+// Not null if this program is linked with a cpp-httplib library built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
 #endif
 
@@ -24178,8 +24113,7 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
 
-// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST. The
-// durations are options.
+// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -24204,7 +24138,6 @@ inline constexpr std::size_t slowest_body = 10240;
 inline constexpr std::size_t most_taken = 16384;
 /// For a larger request or answer, the thread gives up the event loop, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
-/// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
@@ -24713,8 +24646,7 @@ MOCK_GATEWAY_INLINE Connection::Failure Connection::failure() const {
 MOCK_GATEWAY_INLINE void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
-  // If the client's bytes are unread or still to come, close() sends RST and discards the undelivered part of the
-  // answer.
+  // With client bytes unread or still to come, close() would send RST and discard the undelivered answer.
   linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
 }
@@ -24982,7 +24914,6 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reactor {
 
-/// How long a leader stays without connections.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
 
 }  // namespace reactor
@@ -25251,14 +25182,12 @@ MOCK_GATEWAY_INLINE void Reactor::clear_timer(Session& session) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace request_reader {
 
-// cpp-httplib answers longer lines, and in later versions more fields, with 400. These limits give 414 and 431 in every
-// version.
+// These limits give 414 and 431. cpp-httplib answers longer lines, and in later versions more fields, with 400.
 inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body with its framing may exceed max_body. The same amount is reserved for stored parts of the
-// head other than its bytes.
+// By how much a chunked body with framing may exceed max_body, and the reserve for parsed parts of the head.
 inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
@@ -25292,7 +25221,6 @@ MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   return false;
 }
 
-/// Whether a line has the form "Name: value", without control characters.
 MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
@@ -25302,8 +25230,7 @@ MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
          });
 }
 
-/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path". Other schemes are not handled
-/// here.
+/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path".
 MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   constexpr std::string_view scheme = "http://";
   std::string& target = incoming.request.target;
@@ -25346,7 +25273,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
   // GET and the bare path, because some versions reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
-  // Without the request line and the empty last line.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
@@ -25425,15 +25351,13 @@ MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::stri
   text.swap(larger.append(text));
 }
 
-/// Whether an unread body can be drained after an early response. With Expect, it is unknown whether the client still
-/// sends it (RFC 9110, 10.1.1).
+/// Whether an unread body can be drained after an early response; not with Expect (RFC 9110, 10.1.1).
 MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
   Framing framing;
   return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
          !incoming.request.headers.has("Expect");
 }
 
-/// The error for an untrusted client that exceeds its byte budget.
 MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
@@ -25548,7 +25472,6 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin_chunk()
   return std::nullopt;
 }
 
-// A line that is too long makes the request malformed or too large.
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
   std::string& raw = incoming_.raw_body;
   request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);
@@ -25784,14 +25707,12 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
 
-// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
-// thread.
+// Listening and "cannot listen on …"; stopping and its warning; connections without a descriptor or thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Passes a request's head to cpp-httplib. The answer it writes is discarded, except its status, which tells whether
-/// the head is valid. Newer versions of the base class have more pure functions than older ones: hence all of them,
-/// without `override`.
+/// Passes a head to cpp-httplib and takes the status of its answer. Newer base classes have more pure functions
+/// than older ones: hence all of them, without `override`.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -25837,7 +25758,6 @@ class CheckedHead final : public httplib::Stream {
 
 namespace servers {
 
-/// How many descriptors are reserved.
 MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
   static std::atomic<std::size_t> count{0};
   return count;
@@ -25985,7 +25905,6 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Serves an accepted connection on a thread, or turns it away.
   void take(int socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
@@ -26027,8 +25946,7 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The reactor with the fewest connections. Creates another one if all are busy: at most one per processor, and four.
-  /// Called on the accepting thread.
+  /// The reactor with the fewest connections, or a new one if all are busy: at most one per processor, and four.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -26102,8 +26020,7 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 if cpp-httplib accepts the head, else its error status. Verdicts are cached, because they depend only on the
-  /// head and most clients send few different ones.
+  /// 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -26150,8 +26067,7 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held during a stop, so that a second one returns no earlier. A stop waits for test functions, which may open and
-  // close the port; these use another mutex.
+  // Held during a stop, so that a second one returns no earlier. Test functions it waits for use another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
@@ -26292,13 +26208,11 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   return outcome_of(result, bytes);
 }
 
-/// poll(2) with the best resolution of the system.
 MOCK_GATEWAY_INLINE int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
-    // Linux may end a wait late by 0.1%, at most 100 ms, and does so on an idle processor. The timeout is reduced by
-    // that; if it ends early, the caller looks again.
+    // Linux may end a wait late by 0.1%, at most 100 ms. If the reduced timeout ends early, the caller looks again.
     constexpr Duration::rep most_slack = 100'000'000;
     auto nanoseconds = std::max(Duration{0}, *timeout).count();
     nanoseconds -= std::min(nanoseconds / 1001, most_slack);
@@ -26428,11 +26342,8 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-/// What the system knows about the peer's socket.
 struct OtherEnd {
-  /// Bytes received but not read by the peer's program.
   std::size_t unread = 0;
-  /// Bytes ever received.
   std::optional<std::uint64_t> received = {};
 };
 
@@ -26477,7 +26388,6 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-/// Whether the peer has received all sent bytes; empty if the system does not count them.
 MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
@@ -26714,8 +26624,7 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
-// Connections that cannot be served: how many are kept, and their timeouts for sending a request and reading the
-// answer.
+// Connections that cannot be served: how many are kept, and their timeouts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -40298,184 +40207,184 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8250    delivery/write_queue.hpp
 //   8352    delivery/delivery.hpp
 //   8633    http/exchange_observer.hpp
-//   8670    http/sockets.hpp
-//   8798    http/wakes.hpp
-//   8844    http/connection.hpp
-//   9139    http/request_reader.hpp
-//   9272    http/server.hpp
-//   9333    http/response.hpp
-//   9349    http/turned_away.hpp
-//   9401    http/workers.hpp
-//   9459    http/acceptor.hpp
-//   9505    http/compatibility.hpp
-//   9515    http/poller.hpp
-//   9554    http/reactor.hpp
-//   9667    evidence/kept_problems.hpp
-//   9737    evidence/record.hpp
-//  10005    evidence/gateway_parts.hpp
-//  10024    evidence/review_parts.hpp
-//  10088    evidence/diagnosis.hpp
-//  10160    evidence/redaction.hpp
-//  10181    evidence/gateway_problems.hpp
-//  10284    serve/asked_requests.hpp
-//  10362    serve/operations.hpp
-//  10432    serve/served_models.hpp
-//  10475    serve/gateway_state.hpp
-//  10536    serve/served_request.hpp
-//  10719    serve/runner.hpp
-//  10785    serve/connection_loop.hpp
-//  10830    serve/request_checks.hpp
-//  10853    serve/tester_code.hpp
-//  10918    gateway/catalogue_entries.hpp
-//  11222    gateway/option_values.hpp
-//  11283    gateway/sweep_run.hpp
-//  11307    document/script_reader.hpp
-//  11516    document/script_files.hpp
-//  11535    document/script_references.hpp
-//  11571    document/script_sections.hpp
-//  11700    document/script_values.hpp
-//  11835    document/loaded_document.hpp
-//  11867    core/calendar.cpp
-//  11979    core/clock.cpp
-//  12392    core/gate.cpp
-//  12603    core/implementation.cpp
-//  12615    core/json_pointer.cpp
-//  12672    core/json_reader.cpp
-//  13016    core/pattern.cpp
-//  13434    core/process.cpp
-//  13458    core/random.cpp
-//  13518    core/relief.cpp
-//  13545    core/reporter.cpp
-//  13628    core/source_location.cpp
-//  13644    core/text.cpp
-//  14000    core/wait.cpp
-//  14012    core/warning.cpp
-//  14026    model/acceptance.cpp
-//  14085    model/checks.cpp
-//  14123    model/connection_fault.cpp
-//  14225    model/failure.cpp
-//  14372    model/fault.cpp
-//  14607    model/finding.cpp
-//  14641    model/hold.cpp
-//  14663    model/http_reply.cpp
-//  14729    model/pace.cpp
-//  14927    model/profile.cpp
-//  15106    model/range.cpp
-//  15136    model/received_request.cpp
-//  15204    model/reply.cpp
-//  15614    model/reply_checks.cpp
-//  15806    model/reply_template.cpp
-//  15978    model/sent_answer.cpp
-//  16006    model/sse_dialect.cpp
-//  16152    request/chat_fields.cpp
-//  16294    request/chat_messages.cpp
-//  16503    request/chat_reader.cpp
-//  16916    request/chat_request.cpp
-//  17001    request/embedding_request.cpp
-//  17089    keys/api_key.cpp
-//  17139    keys/key_store.cpp
-//  17685    keys/keys.cpp
-//  17749    keys/secrets.cpp
-//  17956    answer/bodies.cpp
-//  18063    answer/completion.cpp
-//  18299    answer/completion_events.cpp
-//  18510    answer/completion_json.cpp
-//  18728    answer/default_reply.cpp
-//  18931    answer/embeddings.cpp
-//  19049    answer/events.cpp
-//  19068    answer/occurrences.cpp
-//  19090    answer/schema_checker.cpp
-//  19560    answer/schema_instance.cpp
-//  19940    answer/tokens.cpp
-//  20170    answer/words.cpp
-//  20231    script/chaos.cpp
-//  20372    script/chaos_rules.cpp
-//  20484    script/connection_faults.cpp
-//  20593    script/excerpts.cpp
-//  20656    script/field_matchers.cpp
-//  21069    script/forced_failures.cpp
-//  21173    script/hiding.cpp
-//  21290    script/json_comparison.cpp
-//  21376    script/matcher.cpp
-//  21631    script/matchers.cpp
-//  21987    script/scope.cpp
-//  22045    script/script.cpp
-//  22476    script/text_matchers.cpp
-//  22598    delivery/answer_log.cpp
-//  22768    delivery/delivery.cpp
-//  23233    delivery/faults_and_waits.cpp
-//  23508    delivery/framing.cpp
-//  23625    delivery/gzip.cpp
-//  23692    delivery/pace_schedule.cpp
-//  23761    delivery/progress.cpp
-//  23813    delivery/write_queue.cpp
-//  23961    http/acceptor.cpp
-//  24069    http/compatibility.cpp
-//  24179    http/connection.cpp
-//  24763    http/poller.cpp
-//  24978    http/reactor.cpp
-//  25246    http/request_reader.cpp
-//  25704    http/response.cpp
-//  25785    http/server.cpp
-//  26201    http/sockets.cpp
-//  26715    http/turned_away.cpp
-//  26805    http/wakes.cpp
-//  26853    http/workers.cpp
-//  26966    evidence/diagnosis.cpp
-//  27186    evidence/evidence_json.cpp
-//  27570    evidence/exchange.cpp
-//  27872    evidence/gateway_problems.cpp
-//  28323    evidence/journal.cpp
-//  28481    evidence/kept_problems.cpp
-//  28592    evidence/notes.cpp
-//  28693    evidence/record.cpp
-//  29152    evidence/redaction.cpp
-//  29294    evidence/redirects.cpp
-//  29405    evidence/retries.cpp
-//  29797    evidence/review.cpp
-//  30176    evidence/told_in_body.cpp
-//  30276    evidence/verification.cpp
-//  30393    serve/asked_requests.cpp
-//  30460    serve/chat_judge.cpp
-//  30781    serve/connection_loop.cpp
-//  30941    serve/cross_origin.cpp
-//  30984    serve/delivery_report.cpp
-//  31075    serve/gateway_state.cpp
-//  31111    serve/judge.cpp
-//  31339    serve/limits.cpp
-//  31438    serve/operations.cpp
-//  31661    serve/profile_headers.cpp
-//  31702    serve/reply_answer.cpp
-//  31846    serve/request_checks.cpp
-//  31921    serve/runner.cpp
-//  32185    serve/served_models.cpp
-//  32263    serve/served_request.cpp
-//  32334    gateway/catalogue.cpp
-//  32755    gateway/catalogue_chunks.cpp
-//  33054    gateway/catalogue_delivery.cpp
-//  33209    gateway/catalogue_entries.cpp
-//  33438    gateway/catalogue_failures.cpp
-//  33726    gateway/catalogue_framing.cpp
-//  33913    gateway/catalogue_tool_calls.cpp
-//  34117    gateway/chat_script.cpp
-//  34266    gateway/gateway.cpp
-//  34557    gateway/mishaps.cpp
-//  34904    gateway/options.cpp
-//  35057    gateway/sweep.cpp
-//  35480    document/scenario_files.cpp
-//  35631    document/script_document.cpp
-//  36033    document/script_faults.cpp
-//  36342    document/script_files.cpp
-//  36489    document/script_gateway.cpp
-//  36823    document/script_matchers.cpp
-//  37189    document/script_objects.cpp
-//  37355    document/script_reader.cpp
-//  37798    document/script_references.cpp
-//  38122    document/script_replies.cpp
-//  38599    document/script_schema.cpp
-//  38734    document/script_sections.cpp
-//  39315    document/script_values.cpp
-//  39730  Adapters
-//  39747    adapters/catch2.hpp
-//  39905    adapters/doctest.hpp
-//  40069    adapters/gtest.hpp
+//   8669    http/sockets.hpp
+//   8789    http/wakes.hpp
+//   8834    http/connection.hpp
+//   9103    http/request_reader.hpp
+//   9228    http/server.hpp
+//   9285    http/response.hpp
+//   9300    http/turned_away.hpp
+//   9348    http/workers.hpp
+//   9404    http/acceptor.hpp
+//   9447    http/compatibility.hpp
+//   9457    http/poller.hpp
+//   9496    http/reactor.hpp
+//   9603    evidence/kept_problems.hpp
+//   9673    evidence/record.hpp
+//   9941    evidence/gateway_parts.hpp
+//   9960    evidence/review_parts.hpp
+//  10024    evidence/diagnosis.hpp
+//  10096    evidence/redaction.hpp
+//  10117    evidence/gateway_problems.hpp
+//  10220    serve/asked_requests.hpp
+//  10298    serve/operations.hpp
+//  10368    serve/served_models.hpp
+//  10411    serve/gateway_state.hpp
+//  10472    serve/served_request.hpp
+//  10655    serve/runner.hpp
+//  10721    serve/connection_loop.hpp
+//  10766    serve/request_checks.hpp
+//  10789    serve/tester_code.hpp
+//  10854    gateway/catalogue_entries.hpp
+//  11158    gateway/option_values.hpp
+//  11219    gateway/sweep_run.hpp
+//  11243    document/script_reader.hpp
+//  11452    document/script_files.hpp
+//  11471    document/script_references.hpp
+//  11507    document/script_sections.hpp
+//  11636    document/script_values.hpp
+//  11771    document/loaded_document.hpp
+//  11803    core/calendar.cpp
+//  11915    core/clock.cpp
+//  12328    core/gate.cpp
+//  12539    core/implementation.cpp
+//  12551    core/json_pointer.cpp
+//  12608    core/json_reader.cpp
+//  12952    core/pattern.cpp
+//  13370    core/process.cpp
+//  13394    core/random.cpp
+//  13454    core/relief.cpp
+//  13481    core/reporter.cpp
+//  13564    core/source_location.cpp
+//  13580    core/text.cpp
+//  13936    core/wait.cpp
+//  13948    core/warning.cpp
+//  13962    model/acceptance.cpp
+//  14021    model/checks.cpp
+//  14059    model/connection_fault.cpp
+//  14161    model/failure.cpp
+//  14308    model/fault.cpp
+//  14543    model/finding.cpp
+//  14577    model/hold.cpp
+//  14599    model/http_reply.cpp
+//  14665    model/pace.cpp
+//  14863    model/profile.cpp
+//  15042    model/range.cpp
+//  15072    model/received_request.cpp
+//  15140    model/reply.cpp
+//  15550    model/reply_checks.cpp
+//  15742    model/reply_template.cpp
+//  15914    model/sent_answer.cpp
+//  15942    model/sse_dialect.cpp
+//  16088    request/chat_fields.cpp
+//  16230    request/chat_messages.cpp
+//  16439    request/chat_reader.cpp
+//  16852    request/chat_request.cpp
+//  16937    request/embedding_request.cpp
+//  17025    keys/api_key.cpp
+//  17075    keys/key_store.cpp
+//  17621    keys/keys.cpp
+//  17685    keys/secrets.cpp
+//  17892    answer/bodies.cpp
+//  17999    answer/completion.cpp
+//  18235    answer/completion_events.cpp
+//  18446    answer/completion_json.cpp
+//  18664    answer/default_reply.cpp
+//  18867    answer/embeddings.cpp
+//  18985    answer/events.cpp
+//  19004    answer/occurrences.cpp
+//  19026    answer/schema_checker.cpp
+//  19496    answer/schema_instance.cpp
+//  19876    answer/tokens.cpp
+//  20106    answer/words.cpp
+//  20167    script/chaos.cpp
+//  20308    script/chaos_rules.cpp
+//  20420    script/connection_faults.cpp
+//  20529    script/excerpts.cpp
+//  20592    script/field_matchers.cpp
+//  21005    script/forced_failures.cpp
+//  21109    script/hiding.cpp
+//  21226    script/json_comparison.cpp
+//  21312    script/matcher.cpp
+//  21567    script/matchers.cpp
+//  21923    script/scope.cpp
+//  21981    script/script.cpp
+//  22412    script/text_matchers.cpp
+//  22534    delivery/answer_log.cpp
+//  22704    delivery/delivery.cpp
+//  23169    delivery/faults_and_waits.cpp
+//  23444    delivery/framing.cpp
+//  23561    delivery/gzip.cpp
+//  23628    delivery/pace_schedule.cpp
+//  23697    delivery/progress.cpp
+//  23749    delivery/write_queue.cpp
+//  23897    http/acceptor.cpp
+//  24005    http/compatibility.cpp
+//  24114    http/connection.cpp
+//  24695    http/poller.cpp
+//  24910    http/reactor.cpp
+//  25177    http/request_reader.cpp
+//  25627    http/response.cpp
+//  25708    http/server.cpp
+//  26117    http/sockets.cpp
+//  26625    http/turned_away.cpp
+//  26714    http/wakes.cpp
+//  26762    http/workers.cpp
+//  26875    evidence/diagnosis.cpp
+//  27095    evidence/evidence_json.cpp
+//  27479    evidence/exchange.cpp
+//  27781    evidence/gateway_problems.cpp
+//  28232    evidence/journal.cpp
+//  28390    evidence/kept_problems.cpp
+//  28501    evidence/notes.cpp
+//  28602    evidence/record.cpp
+//  29061    evidence/redaction.cpp
+//  29203    evidence/redirects.cpp
+//  29314    evidence/retries.cpp
+//  29706    evidence/review.cpp
+//  30085    evidence/told_in_body.cpp
+//  30185    evidence/verification.cpp
+//  30302    serve/asked_requests.cpp
+//  30369    serve/chat_judge.cpp
+//  30690    serve/connection_loop.cpp
+//  30850    serve/cross_origin.cpp
+//  30893    serve/delivery_report.cpp
+//  30984    serve/gateway_state.cpp
+//  31020    serve/judge.cpp
+//  31248    serve/limits.cpp
+//  31347    serve/operations.cpp
+//  31570    serve/profile_headers.cpp
+//  31611    serve/reply_answer.cpp
+//  31755    serve/request_checks.cpp
+//  31830    serve/runner.cpp
+//  32094    serve/served_models.cpp
+//  32172    serve/served_request.cpp
+//  32243    gateway/catalogue.cpp
+//  32664    gateway/catalogue_chunks.cpp
+//  32963    gateway/catalogue_delivery.cpp
+//  33118    gateway/catalogue_entries.cpp
+//  33347    gateway/catalogue_failures.cpp
+//  33635    gateway/catalogue_framing.cpp
+//  33822    gateway/catalogue_tool_calls.cpp
+//  34026    gateway/chat_script.cpp
+//  34175    gateway/gateway.cpp
+//  34466    gateway/mishaps.cpp
+//  34813    gateway/options.cpp
+//  34966    gateway/sweep.cpp
+//  35389    document/scenario_files.cpp
+//  35540    document/script_document.cpp
+//  35942    document/script_faults.cpp
+//  36251    document/script_files.cpp
+//  36398    document/script_gateway.cpp
+//  36732    document/script_matchers.cpp
+//  37098    document/script_objects.cpp
+//  37264    document/script_reader.cpp
+//  37707    document/script_references.cpp
+//  38031    document/script_replies.cpp
+//  38508    document/script_schema.cpp
+//  38643    document/script_sections.cpp
+//  39224    document/script_values.cpp
+//  39639  Adapters
+//  39656    adapters/catch2.hpp
+//  39814    adapters/doctest.hpp
+//  39978    adapters/gtest.hpp

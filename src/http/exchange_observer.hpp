@@ -12,7 +12,6 @@ namespace mock_gateway::detail {
 /// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
-  /// How the client left.
   struct Leaving {
     /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
