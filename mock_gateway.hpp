@@ -7849,7 +7849,6 @@ class AnswerLog {
     bool compressed = false;
   };
 
-  /// An event that was sent.
   struct Event {
     /// Whether it carries content.
     bool token;
@@ -7868,7 +7867,6 @@ class AnswerLog {
     };
 
     bool streamed = false;
-    /// Size of the head in bytes.
     std::size_t head = 0;
     std::vector<Part> parts;
     /// The number of the event `[DONE]`; 0 if there was none.
@@ -7882,7 +7880,6 @@ class AnswerLog {
 
   bool keeps_all() const { return !most_; }
 
-  /// Records an interim response that was sent.
   void add_interim(std::string_view bytes);
   /// Records the next bytes to be sent, in order. `event` as in Parts.
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
@@ -7890,9 +7887,7 @@ class AnswerLog {
   void end_event(std::size_t end, bool token);
   /// Notes that the answer is a stream of events.
   void stream();
-  /// Notes that the next event is `[DONE]`, with number `event`.
   void done_follows(std::size_t event);
-  /// Notes that the delivery reached the end of the body.
   void end_body();
   /// The answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
@@ -7903,7 +7898,6 @@ class AnswerLog {
 
   /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
-  /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
   /// Memory used, in bytes.
@@ -7915,7 +7909,7 @@ class AnswerLog {
 
     Kind kind;
     bool ends_event = false;
-    bool ends_token = false;  // an event that carries content
+    bool ends_token = false;
     std::size_t event;
     std::size_t offset;  // of the payload in bytes_
     std::size_t end;
@@ -7959,7 +7953,6 @@ class GzipStream {
   /// Begins the member unless it has begun.
   void begin(std::string& out);
   void append(std::string& out, std::string_view bytes);
-  /// Ends the member.
   void end(std::string& out);
   bool begun() const { return begun_; }
 
@@ -7988,7 +7981,6 @@ class EventFraming {
   std::string_view frame(std::string_view data);
   /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
-  /// The end of the body on the wire.
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
@@ -7996,7 +7988,6 @@ class EventFraming {
   std::string_view event(std::string_view data, std::size_t number, bool last);
   /// An event without data, whose lines are separated by "\n". The `last` as above.
   std::string_view meta_event(std::string_view lines, bool last);
-  /// Frees the memory of the last results.
   void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
@@ -8008,9 +7999,9 @@ class EventFraming {
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
-  std::string end_;      // the terminator of a chunked body, with its trailer
-  std::string before_;   // "data: "
-  std::string after_;    // the blank line
+  std::string end_;     // the terminator of a chunked body, with its trailer
+  std::string before_;  // "data: "
+  std::string after_;
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
@@ -8028,10 +8019,8 @@ class EventFraming {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The connection of an answer, as seen by delivery.
 class Outlet {
  public:
-  /// How the connection ends after this exchange.
   enum class Ending { keep_alive, close, reset };
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { go_on, give_up };
@@ -8041,15 +8030,13 @@ class Outlet {
 
   virtual ~Outlet() = default;
 
-  /// Writes as many bytes as possible without blocking, perhaps none. Empty if the client has gone or the gateway
-  /// stops.
+  /// Writes as many bytes as possible without blocking. Empty if the client has gone or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
   /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
   virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
   /// Whether more bytes can be written. Gives up if the client does not read.
   virtual Look look_for_room() = 0;
-  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read, or
-  /// the gateway stops.
+  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read.
   virtual Look look_for_delivery() = 0;
   /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
   /// answer shows whether it still reads. Gives up also if the gateway stops.
@@ -8066,7 +8053,6 @@ class Outlet {
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
-  /// Wakes the connection, so that it looks again.
   virtual std::shared_ptr<Wake> waker() = 0;
   /// A hold or a manual wait exceeded its real-time guard.
   virtual void guard_expired() = 0;
@@ -8146,10 +8132,8 @@ struct DeliveryProgress {
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
-  /// Whether the plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
-  /// read.
+  /// Held while bytes are handed over and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
@@ -8159,7 +8143,6 @@ struct DeliveryProgress {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
-  /// The current scripted wait, if any.
   std::optional<ScriptedWait> scripted_wait() const;
 
  private:
@@ -8176,7 +8159,6 @@ struct DeliveryProgress {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// A wait that ends with the first of two.
 class EitherOf final : public Pending {
  public:
   EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
@@ -8212,9 +8194,8 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The pause between two writes that the client should read separately, in real time: until the client has read the
-/// first. If the system cannot tell, until the bytes are sent and a short time has passed. Acknowledgements are no
-/// help, because the client's kernel delays them.
+/// The real-time pause between two writes that the client should read separately: until it has read the first, or, if
+/// the system cannot tell, a short time after sending. Acknowledgements are no help: the client's kernel delays them.
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
@@ -8251,11 +8232,9 @@ class BetweenWrites final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The bytes of an answer that wait to be written: which of them share a write, and the reply's progress for those
-/// already written.
+/// The bytes of an answer that wait to be written, grouped into writes, and the progress of those written.
 class WriteQueue {
  public:
-  /// The reply's progress.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
@@ -8269,7 +8248,6 @@ class WriteQueue {
   WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
       : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
 
-  /// Reserves memory for `size` bytes.
   void reserve(std::size_t size);
   /// Notes that the answer is a stream, whose events may each have a write.
   void stream() { is_stream_ = true; }
@@ -8281,23 +8259,18 @@ class WriteQueue {
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void leave();
-  /// Ends the current write.
   void flush();
 
-  /// Whether a write is pending.
   bool has_writes() const { return !units_.empty(); }
   /// Passes pending writes to the connection, as far as it accepts them.
   Outlet::Look hand_over();
-  /// Discards pending bytes.
   void forget();
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
   /// Bytes of the answer added so far.
   std::size_t position() const { return position_; }
-  /// Bytes written so far.
   std::size_t written() const { return written_; }
-  /// Whether the answer was split in two as the reply asks.
   bool is_split() const { return is_split_; }
 
  private:
@@ -8306,7 +8279,6 @@ class WriteQueue {
     std::size_t bytes;
     Sent sent;
   };
-  /// Bytes of one write.
   struct Unit {
     std::size_t size;
     /// They are in `large_`, not copied.
@@ -8319,7 +8291,6 @@ class WriteQueue {
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
   Outlet::Look pause_before(Unit& unit);
-  /// Publishes the marks that have been reached.
   void publish();
 
   const Writes& writes_;
@@ -8355,16 +8326,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
 /// exchange's timeline, so delays never add up.
-/// A non-blocking state machine. An answer has stages, and each stage has steps. begin_stage() adds the steps of the
-/// next stage; go_on() performs them in order. A step may push more steps, such as a fault or a ping, which run first.
-/// A step that waits for the client, the clock or a gate stays the next step until go_on() is called again.
+/// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
+/// A step that must wait stays next until go_on() is called again.
 class Delivery {
  public:
   enum class Result {
     completed,
     /// The client left or stalled, or the gateway stops.
     broken_off,
-    /// A fault of the plan ended the reply.
     broken_by_fault,
     /// The stall guard reset the connection.
     guard_expired,
@@ -8381,7 +8350,6 @@ class Delivery {
   void profile(Profile profile) { profile_ = profile; }
   /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
-  /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
   /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
@@ -8393,11 +8361,8 @@ class Delivery {
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
-  /// Whether fault number `fault` of the plan has been triggered.
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply reached hold number `hold` of the plan.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply was split in two writes as planned.
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
@@ -8408,10 +8373,8 @@ class Delivery {
   /// In order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
 
-  /// A wait in progress.
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
-    /// Waits on the clock until `moment`, or until `other` is over.
     void begin(Timeline& timeline, TimePoint moment, const std::string& purpose, Pending& other) {
       clock.emplace(timeline, moment, purpose);
       either.emplace(*clock, other);
@@ -8460,7 +8423,7 @@ class Delivery {
       // Faults. `number` is the index in the plan.
       strike,          // the faults of `trigger`, from index `number` on
       strike_at_byte,  // the faults whose byte was just sent
-      fault_inside,    // inside an event
+      fault_inside,
       after_inside,
       happen,
       // Waits.
@@ -8478,7 +8441,7 @@ class Delivery {
       close_when_delivered,
       close,
       reset,
-      end_by_fault,  // ends the delivery
+      end_by_fault,
     };
 
     Kind kind;
@@ -8486,9 +8449,9 @@ class Delivery {
     std::string_view bytes = {};
     std::size_t missing = 0;
     const StreamEvent* event = nullptr;
-    bool is_last = false;  // in the stream
+    bool is_last = false;
     Trigger::Kind trigger = Trigger::Kind::at_end;
-    std::size_t count = 0;  // of the trigger
+    std::size_t count = 0;
     TimePoint moment = {};
     const Gate* gate = nullptr;
     std::unique_ptr<Waiting> waiting = nullptr;
@@ -8511,9 +8474,7 @@ class Delivery {
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
-  /// Ends the reply.
   void end(Result result);
-  /// Handles an outlet that gave up.
   void break_off();
   /// Notes the end of a wait for something external.
   void note_unhindered();
@@ -8523,10 +8484,8 @@ class Delivery {
   // Output, from the whole to its parts.
   void wait_for_whole();
   void begin_stream();
-  /// Sends events of the source until one must wait.
   void send_events();
   bool take_event();
-  /// When the next event is due.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
@@ -8537,10 +8496,8 @@ class Delivery {
   void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Records in the log, if any, the payload that is about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
-  /// Records that the answer was sent, or how else it ends.
   void log_end() const {
     if (progress_.log) progress_.log->add_end(writes_.position());
   }
@@ -8574,7 +8531,6 @@ class Delivery {
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
-  /// Notes how late the bytes that were due at `moment` can be sent.
   void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
@@ -8608,7 +8564,7 @@ class Delivery {
   std::optional<Result> result_;
 
   std::string_view head_;
-  std::string_view body_;  // of an answer in one piece
+  std::string_view body_;
   std::size_t token_count_ = 0;
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
@@ -8620,7 +8576,7 @@ class Delivery {
   StreamEvent following_;
   StreamEvent extra_;                    // not from the source
   std::optional<EventFraming> framing_;  // of a stream whose head has been sent
-  std::size_t events_ = 0;               // of the reply
+  std::size_t events_ = 0;
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
@@ -23701,7 +23657,6 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
 
-/// The exchange's verb in the present and past, and what its client had not done.
 struct Verb {
   const char* present;
   const char* past;
@@ -40198,193 +40153,193 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7773    script/json_comparison.hpp
 //   7800    script/matcher_leaf.hpp
 //   7831    delivery/answer_log.hpp
-//   7948    delivery/gzip.hpp
-//   7974    delivery/framing.hpp
-//   8025    delivery/outlet.hpp
-//   8077    delivery/pace_schedule.hpp
-//   8119    delivery/progress.hpp
-//   8172    delivery/waits.hpp
-//   8250    delivery/write_queue.hpp
-//   8352    delivery/delivery.hpp
-//   8633    http/exchange_observer.hpp
-//   8669    http/sockets.hpp
-//   8789    http/wakes.hpp
-//   8834    http/connection.hpp
-//   9103    http/request_reader.hpp
-//   9228    http/server.hpp
-//   9285    http/response.hpp
-//   9300    http/turned_away.hpp
-//   9348    http/workers.hpp
-//   9404    http/acceptor.hpp
-//   9447    http/compatibility.hpp
-//   9457    http/poller.hpp
-//   9496    http/reactor.hpp
-//   9603    evidence/kept_problems.hpp
-//   9673    evidence/record.hpp
-//   9941    evidence/gateway_parts.hpp
-//   9960    evidence/review_parts.hpp
-//  10024    evidence/diagnosis.hpp
-//  10096    evidence/redaction.hpp
-//  10117    evidence/gateway_problems.hpp
-//  10220    serve/asked_requests.hpp
-//  10298    serve/operations.hpp
-//  10368    serve/served_models.hpp
-//  10411    serve/gateway_state.hpp
-//  10472    serve/served_request.hpp
-//  10655    serve/runner.hpp
-//  10721    serve/connection_loop.hpp
-//  10766    serve/request_checks.hpp
-//  10789    serve/tester_code.hpp
-//  10854    gateway/catalogue_entries.hpp
-//  11158    gateway/option_values.hpp
-//  11219    gateway/sweep_run.hpp
-//  11243    document/script_reader.hpp
-//  11452    document/script_files.hpp
-//  11471    document/script_references.hpp
-//  11507    document/script_sections.hpp
-//  11636    document/script_values.hpp
-//  11771    document/loaded_document.hpp
-//  11803    core/calendar.cpp
-//  11915    core/clock.cpp
-//  12328    core/gate.cpp
-//  12539    core/implementation.cpp
-//  12551    core/json_pointer.cpp
-//  12608    core/json_reader.cpp
-//  12952    core/pattern.cpp
-//  13370    core/process.cpp
-//  13394    core/random.cpp
-//  13454    core/relief.cpp
-//  13481    core/reporter.cpp
-//  13564    core/source_location.cpp
-//  13580    core/text.cpp
-//  13936    core/wait.cpp
-//  13948    core/warning.cpp
-//  13962    model/acceptance.cpp
-//  14021    model/checks.cpp
-//  14059    model/connection_fault.cpp
-//  14161    model/failure.cpp
-//  14308    model/fault.cpp
-//  14543    model/finding.cpp
-//  14577    model/hold.cpp
-//  14599    model/http_reply.cpp
-//  14665    model/pace.cpp
-//  14863    model/profile.cpp
-//  15042    model/range.cpp
-//  15072    model/received_request.cpp
-//  15140    model/reply.cpp
-//  15550    model/reply_checks.cpp
-//  15742    model/reply_template.cpp
-//  15914    model/sent_answer.cpp
-//  15942    model/sse_dialect.cpp
-//  16088    request/chat_fields.cpp
-//  16230    request/chat_messages.cpp
-//  16439    request/chat_reader.cpp
-//  16852    request/chat_request.cpp
-//  16937    request/embedding_request.cpp
-//  17025    keys/api_key.cpp
-//  17075    keys/key_store.cpp
-//  17621    keys/keys.cpp
-//  17685    keys/secrets.cpp
-//  17892    answer/bodies.cpp
-//  17999    answer/completion.cpp
-//  18235    answer/completion_events.cpp
-//  18446    answer/completion_json.cpp
-//  18664    answer/default_reply.cpp
-//  18867    answer/embeddings.cpp
-//  18985    answer/events.cpp
-//  19004    answer/occurrences.cpp
-//  19026    answer/schema_checker.cpp
-//  19496    answer/schema_instance.cpp
-//  19876    answer/tokens.cpp
-//  20106    answer/words.cpp
-//  20167    script/chaos.cpp
-//  20308    script/chaos_rules.cpp
-//  20420    script/connection_faults.cpp
-//  20529    script/excerpts.cpp
-//  20592    script/field_matchers.cpp
-//  21005    script/forced_failures.cpp
-//  21109    script/hiding.cpp
-//  21226    script/json_comparison.cpp
-//  21312    script/matcher.cpp
-//  21567    script/matchers.cpp
-//  21923    script/scope.cpp
-//  21981    script/script.cpp
-//  22412    script/text_matchers.cpp
-//  22534    delivery/answer_log.cpp
-//  22704    delivery/delivery.cpp
-//  23169    delivery/faults_and_waits.cpp
-//  23444    delivery/framing.cpp
-//  23561    delivery/gzip.cpp
-//  23628    delivery/pace_schedule.cpp
-//  23697    delivery/progress.cpp
-//  23749    delivery/write_queue.cpp
-//  23897    http/acceptor.cpp
-//  24005    http/compatibility.cpp
-//  24114    http/connection.cpp
-//  24695    http/poller.cpp
-//  24910    http/reactor.cpp
-//  25177    http/request_reader.cpp
-//  25627    http/response.cpp
-//  25708    http/server.cpp
-//  26117    http/sockets.cpp
-//  26625    http/turned_away.cpp
-//  26714    http/wakes.cpp
-//  26762    http/workers.cpp
-//  26875    evidence/diagnosis.cpp
-//  27095    evidence/evidence_json.cpp
-//  27479    evidence/exchange.cpp
-//  27781    evidence/gateway_problems.cpp
-//  28232    evidence/journal.cpp
-//  28390    evidence/kept_problems.cpp
-//  28501    evidence/notes.cpp
-//  28602    evidence/record.cpp
-//  29061    evidence/redaction.cpp
-//  29203    evidence/redirects.cpp
-//  29314    evidence/retries.cpp
-//  29706    evidence/review.cpp
-//  30085    evidence/told_in_body.cpp
-//  30185    evidence/verification.cpp
-//  30302    serve/asked_requests.cpp
-//  30369    serve/chat_judge.cpp
-//  30690    serve/connection_loop.cpp
-//  30850    serve/cross_origin.cpp
-//  30893    serve/delivery_report.cpp
-//  30984    serve/gateway_state.cpp
-//  31020    serve/judge.cpp
-//  31248    serve/limits.cpp
-//  31347    serve/operations.cpp
-//  31570    serve/profile_headers.cpp
-//  31611    serve/reply_answer.cpp
-//  31755    serve/request_checks.cpp
-//  31830    serve/runner.cpp
-//  32094    serve/served_models.cpp
-//  32172    serve/served_request.cpp
-//  32243    gateway/catalogue.cpp
-//  32664    gateway/catalogue_chunks.cpp
-//  32963    gateway/catalogue_delivery.cpp
-//  33118    gateway/catalogue_entries.cpp
-//  33347    gateway/catalogue_failures.cpp
-//  33635    gateway/catalogue_framing.cpp
-//  33822    gateway/catalogue_tool_calls.cpp
-//  34026    gateway/chat_script.cpp
-//  34175    gateway/gateway.cpp
-//  34466    gateway/mishaps.cpp
-//  34813    gateway/options.cpp
-//  34966    gateway/sweep.cpp
-//  35389    document/scenario_files.cpp
-//  35540    document/script_document.cpp
-//  35942    document/script_faults.cpp
-//  36251    document/script_files.cpp
-//  36398    document/script_gateway.cpp
-//  36732    document/script_matchers.cpp
-//  37098    document/script_objects.cpp
-//  37264    document/script_reader.cpp
-//  37707    document/script_references.cpp
-//  38031    document/script_replies.cpp
-//  38508    document/script_schema.cpp
-//  38643    document/script_sections.cpp
-//  39224    document/script_values.cpp
-//  39639  Adapters
-//  39656    adapters/catch2.hpp
-//  39814    adapters/doctest.hpp
-//  39978    adapters/gtest.hpp
+//   7942    delivery/gzip.hpp
+//   7967    delivery/framing.hpp
+//   8016    delivery/outlet.hpp
+//   8063    delivery/pace_schedule.hpp
+//   8105    delivery/progress.hpp
+//   8155    delivery/waits.hpp
+//   8231    delivery/write_queue.hpp
+//   8323    delivery/delivery.hpp
+//   8589    http/exchange_observer.hpp
+//   8625    http/sockets.hpp
+//   8745    http/wakes.hpp
+//   8790    http/connection.hpp
+//   9059    http/request_reader.hpp
+//   9184    http/server.hpp
+//   9241    http/response.hpp
+//   9256    http/turned_away.hpp
+//   9304    http/workers.hpp
+//   9360    http/acceptor.hpp
+//   9403    http/compatibility.hpp
+//   9413    http/poller.hpp
+//   9452    http/reactor.hpp
+//   9559    evidence/kept_problems.hpp
+//   9629    evidence/record.hpp
+//   9897    evidence/gateway_parts.hpp
+//   9916    evidence/review_parts.hpp
+//   9980    evidence/diagnosis.hpp
+//  10052    evidence/redaction.hpp
+//  10073    evidence/gateway_problems.hpp
+//  10176    serve/asked_requests.hpp
+//  10254    serve/operations.hpp
+//  10324    serve/served_models.hpp
+//  10367    serve/gateway_state.hpp
+//  10428    serve/served_request.hpp
+//  10611    serve/runner.hpp
+//  10677    serve/connection_loop.hpp
+//  10722    serve/request_checks.hpp
+//  10745    serve/tester_code.hpp
+//  10810    gateway/catalogue_entries.hpp
+//  11114    gateway/option_values.hpp
+//  11175    gateway/sweep_run.hpp
+//  11199    document/script_reader.hpp
+//  11408    document/script_files.hpp
+//  11427    document/script_references.hpp
+//  11463    document/script_sections.hpp
+//  11592    document/script_values.hpp
+//  11727    document/loaded_document.hpp
+//  11759    core/calendar.cpp
+//  11871    core/clock.cpp
+//  12284    core/gate.cpp
+//  12495    core/implementation.cpp
+//  12507    core/json_pointer.cpp
+//  12564    core/json_reader.cpp
+//  12908    core/pattern.cpp
+//  13326    core/process.cpp
+//  13350    core/random.cpp
+//  13410    core/relief.cpp
+//  13437    core/reporter.cpp
+//  13520    core/source_location.cpp
+//  13536    core/text.cpp
+//  13892    core/wait.cpp
+//  13904    core/warning.cpp
+//  13918    model/acceptance.cpp
+//  13977    model/checks.cpp
+//  14015    model/connection_fault.cpp
+//  14117    model/failure.cpp
+//  14264    model/fault.cpp
+//  14499    model/finding.cpp
+//  14533    model/hold.cpp
+//  14555    model/http_reply.cpp
+//  14621    model/pace.cpp
+//  14819    model/profile.cpp
+//  14998    model/range.cpp
+//  15028    model/received_request.cpp
+//  15096    model/reply.cpp
+//  15506    model/reply_checks.cpp
+//  15698    model/reply_template.cpp
+//  15870    model/sent_answer.cpp
+//  15898    model/sse_dialect.cpp
+//  16044    request/chat_fields.cpp
+//  16186    request/chat_messages.cpp
+//  16395    request/chat_reader.cpp
+//  16808    request/chat_request.cpp
+//  16893    request/embedding_request.cpp
+//  16981    keys/api_key.cpp
+//  17031    keys/key_store.cpp
+//  17577    keys/keys.cpp
+//  17641    keys/secrets.cpp
+//  17848    answer/bodies.cpp
+//  17955    answer/completion.cpp
+//  18191    answer/completion_events.cpp
+//  18402    answer/completion_json.cpp
+//  18620    answer/default_reply.cpp
+//  18823    answer/embeddings.cpp
+//  18941    answer/events.cpp
+//  18960    answer/occurrences.cpp
+//  18982    answer/schema_checker.cpp
+//  19452    answer/schema_instance.cpp
+//  19832    answer/tokens.cpp
+//  20062    answer/words.cpp
+//  20123    script/chaos.cpp
+//  20264    script/chaos_rules.cpp
+//  20376    script/connection_faults.cpp
+//  20485    script/excerpts.cpp
+//  20548    script/field_matchers.cpp
+//  20961    script/forced_failures.cpp
+//  21065    script/hiding.cpp
+//  21182    script/json_comparison.cpp
+//  21268    script/matcher.cpp
+//  21523    script/matchers.cpp
+//  21879    script/scope.cpp
+//  21937    script/script.cpp
+//  22368    script/text_matchers.cpp
+//  22490    delivery/answer_log.cpp
+//  22660    delivery/delivery.cpp
+//  23125    delivery/faults_and_waits.cpp
+//  23400    delivery/framing.cpp
+//  23517    delivery/gzip.cpp
+//  23584    delivery/pace_schedule.cpp
+//  23653    delivery/progress.cpp
+//  23704    delivery/write_queue.cpp
+//  23852    http/acceptor.cpp
+//  23960    http/compatibility.cpp
+//  24069    http/connection.cpp
+//  24650    http/poller.cpp
+//  24865    http/reactor.cpp
+//  25132    http/request_reader.cpp
+//  25582    http/response.cpp
+//  25663    http/server.cpp
+//  26072    http/sockets.cpp
+//  26580    http/turned_away.cpp
+//  26669    http/wakes.cpp
+//  26717    http/workers.cpp
+//  26830    evidence/diagnosis.cpp
+//  27050    evidence/evidence_json.cpp
+//  27434    evidence/exchange.cpp
+//  27736    evidence/gateway_problems.cpp
+//  28187    evidence/journal.cpp
+//  28345    evidence/kept_problems.cpp
+//  28456    evidence/notes.cpp
+//  28557    evidence/record.cpp
+//  29016    evidence/redaction.cpp
+//  29158    evidence/redirects.cpp
+//  29269    evidence/retries.cpp
+//  29661    evidence/review.cpp
+//  30040    evidence/told_in_body.cpp
+//  30140    evidence/verification.cpp
+//  30257    serve/asked_requests.cpp
+//  30324    serve/chat_judge.cpp
+//  30645    serve/connection_loop.cpp
+//  30805    serve/cross_origin.cpp
+//  30848    serve/delivery_report.cpp
+//  30939    serve/gateway_state.cpp
+//  30975    serve/judge.cpp
+//  31203    serve/limits.cpp
+//  31302    serve/operations.cpp
+//  31525    serve/profile_headers.cpp
+//  31566    serve/reply_answer.cpp
+//  31710    serve/request_checks.cpp
+//  31785    serve/runner.cpp
+//  32049    serve/served_models.cpp
+//  32127    serve/served_request.cpp
+//  32198    gateway/catalogue.cpp
+//  32619    gateway/catalogue_chunks.cpp
+//  32918    gateway/catalogue_delivery.cpp
+//  33073    gateway/catalogue_entries.cpp
+//  33302    gateway/catalogue_failures.cpp
+//  33590    gateway/catalogue_framing.cpp
+//  33777    gateway/catalogue_tool_calls.cpp
+//  33981    gateway/chat_script.cpp
+//  34130    gateway/gateway.cpp
+//  34421    gateway/mishaps.cpp
+//  34768    gateway/options.cpp
+//  34921    gateway/sweep.cpp
+//  35344    document/scenario_files.cpp
+//  35495    document/script_document.cpp
+//  35897    document/script_faults.cpp
+//  36206    document/script_files.cpp
+//  36353    document/script_gateway.cpp
+//  36687    document/script_matchers.cpp
+//  37053    document/script_objects.cpp
+//  37219    document/script_reader.cpp
+//  37662    document/script_references.cpp
+//  37986    document/script_replies.cpp
+//  38463    document/script_schema.cpp
+//  38598    document/script_sections.cpp
+//  39179    document/script_values.cpp
+//  39594  Adapters
+//  39611    adapters/catch2.hpp
+//  39769    adapters/doctest.hpp
+//  39933    adapters/gtest.hpp
