@@ -125,8 +125,7 @@ using Json = nlohmann::ordered_json;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A position in the test's source. std::source_location needs C++20, and files with both standards may share a
-/// program.
+/// A position in the test's source. Not std::source_location, which needs C++20.
 struct SourceLocation {
   const char* file = "";
   int line = 0;
@@ -158,8 +157,7 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Like std::make_shared, but with half the compile time per type: 25 functions instead of 56. Costs a second
-/// allocation.
+/// Like std::make_shared, with half the compile time per type but a second allocation.
 template <class T, class... Arguments>
 std::shared_ptr<T> share(Arguments&&... arguments) {
   return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));
@@ -1402,7 +1400,6 @@ struct Access;
 /// REQUIRE(wait) shows the condition and its progress.
 class [[nodiscard]] Wait {
  public:
-  /// Whether the condition was met in time.
   explicit operator bool() const { return fulfilled_; }
   /// The condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
@@ -1465,11 +1462,9 @@ class InstantClock : public Clock {
 /// gateway that uses the clock reports it, also for sleep_for.
 class ManualClock : public Clock {
  public:
-  /// A pending wait.
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
-    /// When the wait ends.
     TimePoint deadline;
   };
 
@@ -4501,7 +4496,6 @@ std::string printed(TimePoint moment);
 /// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
-/// The same for a duration of any unit.
 template <class Rep, class Period>
 std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   const long double nanoseconds =
@@ -4510,7 +4504,6 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// The same for a time of any precision.
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));
@@ -4554,11 +4547,8 @@ class InstalledReporter {
   Reporter installed_;
 };
 
-/// A gateway's notes on a failed test.
 struct TestNotes {
-  /// Complete lines.
   std::string text;
-  /// Where the gateway was made.
   SourceLocation where;
 };
 
@@ -4582,14 +4572,12 @@ class NoteSource {
   void end_notes();
 };
 
-/// Whether an adapter prints notes.
 bool are_notes_wanted();
 /// Keeps the notes of a destroyed gateway until the running test ends. Does nothing without an adapter.
 void keep_notes(TestNotes notes);
 
 // For adapters. One adapter that knows when tests end is enough.
 
-/// Enables notes.
 void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
 /// Called after a failed test: returns its gateways' notes that were not yet printed.
 std::vector<TestNotes> take_notes();
@@ -4668,13 +4656,11 @@ void pass_over_notes();
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
 
-/// Decodes the character that starts at byte `offset`. Returns its length in bytes and sets `code_point`; returns 0
-/// at the end of the text and for bytes that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most
-/// U+10FFFF).
+/// Decodes the character at byte `offset`. Returns its length and sets `code_point`; returns 0 at the end and for bytes
+/// that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are complete, valid UTF-8: the size of a valid text, or else the offset of the
-/// first invalid byte.
+/// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
 /// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
@@ -4691,7 +4677,6 @@ struct Position {
   std::size_t column;
 };
 
-/// The position of the byte at `offset`.
 Position position_in(std::string_view text, std::size_t offset);
 
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
@@ -4706,9 +4691,8 @@ std::string as_utf8(std::string_view text);
 /// Cuts the text to `max_bytes` bytes, between characters, and appends "…" if anything was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
-/// Whether the character can disguise or break a line, or control a terminal: control characters (U+0000 to U+001F,
-/// U+007F to U+009F), line and paragraph separators, bidirectional controls, and zero-width characters except the
-/// joiners that scripts need.
+/// Whether the character can disguise or break a line, or control a terminal: control characters, separators of lines
+/// and paragraphs, bidirectional controls, and zero-width characters except the joiners that scripts need.
 bool is_disruptive(char32_t character);
 
 /// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
@@ -4778,8 +4762,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
-/// SplitMix64 with portable distributions, because the standard library's differ by platform and a scripted run must be
-/// repeatable everywhere. Each answer has its own generator.
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -4795,7 +4778,6 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
-  /// The same, appended to a text.
   void append_alphanumeric(std::size_t length, std::string& text);
 
  private:
@@ -4821,7 +4803,6 @@ struct JsonError : std::runtime_error {
   std::string reason;
 };
 
-/// A key that occurs more than once in an object.
 struct JsonDuplicate {
   /// The object's path, "messages[0]"; empty for the outermost value. Keys in it are cut to 60 bytes.
   std::string object;
@@ -4839,8 +4820,7 @@ struct JsonPlace {
 };
 
 struct JsonReadOptions {
-  /// The maximum nesting of arrays and objects. Real requests need about ten. Low enough for recursive functions on any
-  /// thread's stack.
+  /// The maximum nesting. Real requests need about ten. Low enough for recursive functions on any thread's stack.
   std::size_t max_depth = 512;
   /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
@@ -4874,8 +4854,8 @@ inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of
 
 /// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
-  std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence with the reason.
+  std::string path;  ///< JSON pointer into the schema; empty for its root.
+  std::string reason;
 };
 
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
@@ -4945,7 +4925,6 @@ struct Pattern {
 /// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
 /// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at
@@ -4989,9 +4968,8 @@ struct CivilTime {
   std::int64_t second;
 };
 
-/// Whole seconds since the Unix epoch, without the fraction.
+/// Whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-/// The second that contains the moment.
 CivilTime civil_time(TimePoint moment);
 /// The reverse; ignores the weekday. The year must be from 1970 to 2200.
 TimePoint moment_of(const CivilTime& time);
@@ -5014,7 +4992,6 @@ std::optional<TimePoint> parse_http_date(std::string_view text);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Gives the library access to what public handles and values hide.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -5040,17 +5017,14 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
-  /// The fields of wire::Headers, for modification.
   template <class T>
   static auto& fields(T& headers) {
     return headers.fields_;
   }
-  /// The distribution of a Timing or a Rate.
   template <class T>
   static const auto& distribution(const T& value) {
     return value.distribution_;
   }
-  /// The data of a value, for modification.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();
@@ -5127,11 +5101,9 @@ class Timeline {
   TimePoint at(std::chrono::steady_clock::time_point real) const;
   /// Real time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
-  /// Records a date on this clock that was sent to a client in Retry-After.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
-  /// Whether waiting takes no time.
   bool is_instant() const;
   /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
   /// its later waits on the manual clock take no time.
@@ -5149,8 +5121,7 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
-/// Marks the calling thread as working for a timeline's exchange. If a test function called there moves or stops the
-/// clock, the clock knows which exchange it is in.
+/// Marks the calling thread as working for a timeline's exchange, in case a test function moves or stops the clock.
 class OnTimeline {
  public:
   explicit OnTimeline(Timeline& timeline);
@@ -5210,7 +5181,6 @@ class Acknowledgement {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
   /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
@@ -5245,7 +5215,6 @@ void pass_by(const Gate& gate);
 /// Calls of ManualClock::sleep_for that the guard ended.
 struct ExpiredSleeps {
   std::size_t count = 0;
-  /// The requested duration of the last one.
   Duration last{0};
 };
 /// Empty for clocks that are not manual.
@@ -5253,9 +5222,7 @@ ExpiredSleeps expired_sleeps(const Clock& clock);
 
 /// `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
-/// Whether only the test moves this clock.
 bool is_manual(const Clock& clock);
-/// Whether scripted waits take no time on this clock.
 bool is_instant(const Clock& clock);
 /// waits() of a handle that must refer to a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
@@ -5264,7 +5231,6 @@ std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
 std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
                                                      const std::function<bool()>& is_given_up = nullptr);
 
-/// The state of a gate.
 struct GateCounts {
   std::size_t reached = 0;
   std::size_t waiting = 0;
@@ -5281,7 +5247,6 @@ Duration bounded(Duration limit);
 // ---- core/process.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// Functions about the whole process.
 namespace process {
 
 /// An id that differs between a process and its forked children.
@@ -5325,12 +5290,10 @@ class Relieved {
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
-  /// Whether the relief was not called yet.
   bool is_pending() const;
 };
 
-/// Must be called before a thread blocks, runs test code or works for long. Lets the thread's relief, if any, take
-/// over. Very cheap otherwise.
+/// Must be called before a thread blocks, runs test code or works for long: calls its relief, if any. Cheap.
 void call_relief() noexcept;
 
 }}}  // namespace mock_gateway::detail
@@ -5339,8 +5302,7 @@ void call_relief() noexcept;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Writes `mock_gateway: `, the parts and a line end to standard error. Allocates no memory, so that it works when
-/// memory is exhausted.
+/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
 void warn(std::initializer_list<std::string_view> parts);
 
 }}}  // namespace mock_gateway::detail
@@ -5377,11 +5339,9 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Counts the test's changes to what requests are answered from. Changes for one key count for that key only, because
-/// stubs of one test do not affect requests of another. Thread-safe.
+/// Counts the test's changes to what requests are answered from, those for one key separately. Thread-safe.
 class ChangeCount {
  public:
-  /// Counts a change that may affect every request.
   void note() {
     ++of_all_;
     ++total_;
@@ -5395,7 +5355,6 @@ class ChangeCount {
     }
     ++total_;
   }
-  /// The number of changes that may affect requests with this key.
   std::uint64_t of(const std::string& id, const std::string& description) const {
     // Without changes for single keys, this takes no lock.
     if (const std::uint64_t total = total_; total == of_all_) return total;
@@ -11775,12 +11734,10 @@ MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
   return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
 }
 
-/// "08:49:37".
 MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
 }
 
-/// "2024-01-01T00:00:00".
 MOCK_GATEWAY_INLINE std::string date_and_time(const CivilTime& time) {
   return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
          time_of_day(time);
@@ -11870,8 +11827,7 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock, and texts about waits. The manual clock's guard (10 s) and start are in the
-// header.
+// The real, instant and manual clock; texts about waits. The manual clock's guard and start are in the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11884,18 +11840,15 @@ MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
   return own;
 }
 
-/// The differences between the three clocks.
 class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
-  /// The time it showed when real time was `real`.
   virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// The lateness of something due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether waits are ended by another thread rather than by the passage of time.
@@ -11922,8 +11875,7 @@ class RealClockState : public ClockState {
   void settle(Timeline&) override {}
 
  private:
-  // Read once from the system clock, then advanced by the steady clock, so that adjustments of the system clock do not
-  // distort a pace.
+  // Read once, then advanced by the steady clock, so that adjustments of the system clock do not distort a pace.
   TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   SteadyTime steady_start_ = std::chrono::steady_clock::now();
 };
@@ -11948,7 +11900,6 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
-  /// The present, because it may have moved since.
   TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
@@ -12095,7 +12046,6 @@ class ManualClockState final : public ClockState {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  /// Whether the caller is in an exchange that still runs.
   bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
@@ -12104,7 +12054,6 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  /// Returns the first waits that ended.
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
@@ -12230,7 +12179,6 @@ MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return 
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// The state of a ManualClock.
 MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
@@ -12288,7 +12236,6 @@ MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// The arrivals and releases of a gate.
 class GateState {
  public:
   explicit GateState(Duration guard) : guard_(bounded(guard)) {}
@@ -12575,7 +12522,6 @@ class Reader {
  public:
   Reader(std::string_view text, const JsonReadOptions& options)
       : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
-    // Enough for most requests without reallocation.
     values_.reserve(32);
     keys_.reserve(32);
     frames_.reserve(16);
@@ -12590,7 +12536,6 @@ class Reader {
   }
 
  private:
-  /// An open array or object.
   struct Frame {
     bool object;
     std::size_t values;  // where its values begin
@@ -12679,7 +12624,6 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
-  /// Explains the error, because many other formats allow trailing commas.
   void refuse_trailing_comma(bool object) {
     skip_space();
     if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
@@ -12794,7 +12738,6 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Whether there are few enough keys for pairwise comparison, and all differ.
   static bool are_few_and_different(const std::string* keys, std::size_t count) {
     constexpr std::size_t few = 12;
     if (count > few) return false;
@@ -12863,7 +12806,6 @@ class Reader {
     fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
-  /// A description of the next token: "a string", "'}'".
   std::string token() const {
     if (at_ == text_.size()) return "the end of the text";
     if (next() == '"') return "a string";
@@ -12879,7 +12821,7 @@ class Reader {
   std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
-  std::vector<std::size_t> order_;  // of an object's keys
+  std::vector<std::size_t> order_;
 };
 
 }  // namespace json_reading
@@ -12928,7 +12870,6 @@ MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   return set;
 }
 
-/// Adds the range [first, end).
 MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
@@ -12989,7 +12930,6 @@ class Parser {
     budget_.spend(1 + (size() - place) / 4);
     made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Appends a copy of a block.
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
@@ -13128,7 +13068,6 @@ class Parser {
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
-  /// Parses an escape, after the backslash.
   Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const auto character = static_cast<char32_t>(source_[position_++]);
@@ -13271,7 +13210,6 @@ class Run {
   std::size_t generation_ = 0;
 };
 
-/// A character of the set at index `place`, a letter or digit if possible.
 MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
   constexpr std::string_view alphabet =
       "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
@@ -13302,7 +13240,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
   patterns::Run run(pattern, budget);
   std::optional<std::string> found;
   std::string made;
-  Numbers states{0};  // the states reached so far
+  Numbers states{0};
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
     if (run.close(ending, length == 0, true, nullptr, 0)) {
@@ -13371,8 +13309,7 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects the incomplete last range, so that all values are equally likely. It is shorter than `bound`, so the second
-  // division is rarely needed.
+  // Rejects the incomplete last range, so that all values are equally likely.
   for (;;) {
     const std::uint64_t value = next();
     if (value >= bound || value >= (0 - bound) % bound) return value % bound;
@@ -13414,7 +13351,6 @@ MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::st
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace relief {
 
-/// That of the calling thread.
 MOCK_GATEWAY_INLINE Relief*& current() {
   thread_local Relief* current = nullptr;
   return current;
@@ -13535,8 +13471,7 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
 
-// UTF-8; cutting text with "…"; characters that are escaped in a line (`is_disruptive`); numbers as text; edit
-// distance; %XX.
+// UTF-8; cutting with "…"; characters escaped in a line (`is_disruptive`); numbers as text; edit distance; %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
@@ -13727,7 +13662,6 @@ MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
          (character >= 0xfff9 && character <= 0xfffb);
 }
 
-/// The JSON escape of a character up to U+FFFF.
 MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;
@@ -40051,295 +39985,295 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     76    core/version.hpp
 //    109    core/json.hpp
 //    124    core/source_location.hpp
-//    143    core/duration.hpp
-//    155    core/shared.hpp
-//    199    core/forward.hpp
-//    264    core/implementation.hpp
-//    279    gateway/gateway.hpp
-//    468    gateway/chat_script.hpp
-//    619    model/range.hpp
-//    653    script/matcher.hpp
-//    731    script/matchers.hpp
-//    859    model/reply.hpp
-//   1198    model/received_request.hpp
-//   1284    model/failure.hpp
-//   1391    core/wait.hpp
-//   1422    core/clock.hpp
-//   1528    model/fault.hpp
-//   1696    model/hold.hpp
-//   1738    model/pace.hpp
-//   1895    model/sse_dialect.hpp
-//   2013    model/writes.hpp
-//   2044    model/http_reply.hpp
-//   2126    model/connection_fault.hpp
-//   2222    evidence/journal.hpp
-//   2519    model/sent_answer.hpp
-//   2590    script/near_miss.hpp
-//   2636    evidence/verification.hpp
-//   2764    model/finding.hpp
-//   2808    evidence/review.hpp
-//   2933    model/operation.hpp
-//   2964    keys/api_key.hpp
-//   3095    keys/keys.hpp
-//   3158    model/profile.hpp
-//   3190    model/tokenizer.hpp
-//   3202    gateway/options.hpp
-//   3353    model/acceptance.hpp
-//   3533    request/chat_request.hpp
-//   3662    script/scope.hpp
-//   3717    script/failure_scope.hpp
-//   3763    script/chaos.hpp
-//   3865    gateway/sweep.hpp
-//   4005    gateway/catalogue.hpp
-//   4178    gateway/mishaps.hpp
-//   4280    document/scenario_files.hpp
-//   4312    core/error.hpp
-//   4327    document/script_document.hpp
-//   4467    evidence/evidence_json.hpp
-//   4491    core/printed.hpp
-//   4521    core/reporter.hpp
-//   4605  Implementation
-//   4666    core/text.hpp
-//   4774    core/random.hpp
-//   4807    core/json_reader.hpp
-//   4863    core/pattern.hpp
-//   4959    core/json_pointer.hpp
-//   4976    core/calendar.hpp
-//   5011    core/access.hpp
-//   5087    core/timeline.hpp
-//   5281    core/process.hpp
-//   5306    core/relief.hpp
-//   5338    core/warning.hpp
-//   5348    core/rows.hpp
-//   5374    core/change_count.hpp
-//   5421    core/seldom.hpp
-//   5448    model/profile_traits.hpp
-//   5556    model/checks.hpp
-//   5573    model/reply_data.hpp
-//   5641    model/request_error.hpp
-//   5654    model/fault_rows.hpp
-//   5783    model/failure_rows.hpp
-//   5824    model/dialect_rows.hpp
-//   5864    model/finding_kinds.hpp
-//   5941    model/reply_checks.hpp
-//   5976    model/reply_template.hpp
-//   5999    request/embedding_request.hpp
-//   6023    request/chat_parser.hpp
-//   6041    request/chat_fields.hpp
-//   6089    request/chat_reader.hpp
-//   6187    keys/secrets.hpp
-//   6234    keys/key_store.hpp
-//   6462    answer/bodies.hpp
-//   6491    answer/events.hpp
-//   6539    answer/tokens.hpp
-//   6613    answer/completion.hpp
-//   6722    answer/completion_json.hpp
-//   6757    answer/completion_events.hpp
-//   6824    answer/words.hpp
-//   6839    answer/default_reply.hpp
-//   6855    answer/schema_instance.hpp
-//   6877    answer/embeddings.hpp
-//   6894    answer/occurrences.hpp
-//   6917    answer/schema_checker.hpp
-//   7012    script/matcher_node.hpp
-//   7103    script/script.hpp
-//   7383    script/chaos_plan.hpp
-//   7429    script/chaos_rules.hpp
-//   7511    script/connection_faults.hpp
-//   7567    script/forced_failures.hpp
-//   7612    script/field_matchers.hpp
-//   7706    script/hiding.hpp
-//   7747    script/excerpts.hpp
-//   7773    script/json_comparison.hpp
-//   7800    script/matcher_leaf.hpp
-//   7831    delivery/answer_log.hpp
-//   7942    delivery/gzip.hpp
-//   7967    delivery/framing.hpp
-//   8016    delivery/outlet.hpp
-//   8063    delivery/pace_schedule.hpp
-//   8105    delivery/progress.hpp
-//   8155    delivery/waits.hpp
-//   8231    delivery/write_queue.hpp
-//   8323    delivery/delivery.hpp
-//   8589    http/exchange_observer.hpp
-//   8625    http/sockets.hpp
-//   8745    http/wakes.hpp
-//   8790    http/connection.hpp
-//   9059    http/request_reader.hpp
-//   9184    http/server.hpp
-//   9241    http/response.hpp
-//   9256    http/turned_away.hpp
-//   9304    http/workers.hpp
-//   9360    http/acceptor.hpp
-//   9403    http/compatibility.hpp
-//   9413    http/poller.hpp
-//   9452    http/reactor.hpp
-//   9559    evidence/kept_problems.hpp
-//   9629    evidence/record.hpp
-//   9897    evidence/gateway_parts.hpp
-//   9916    evidence/review_parts.hpp
-//   9980    evidence/diagnosis.hpp
-//  10052    evidence/redaction.hpp
-//  10073    evidence/gateway_problems.hpp
-//  10176    serve/asked_requests.hpp
-//  10254    serve/operations.hpp
-//  10324    serve/served_models.hpp
-//  10367    serve/gateway_state.hpp
-//  10428    serve/served_request.hpp
-//  10611    serve/runner.hpp
-//  10677    serve/connection_loop.hpp
-//  10722    serve/request_checks.hpp
-//  10745    serve/tester_code.hpp
-//  10810    gateway/catalogue_entries.hpp
-//  11114    gateway/option_values.hpp
-//  11175    gateway/sweep_run.hpp
-//  11199    document/script_reader.hpp
-//  11408    document/script_files.hpp
-//  11427    document/script_references.hpp
-//  11463    document/script_sections.hpp
-//  11592    document/script_values.hpp
-//  11727    document/loaded_document.hpp
-//  11759    core/calendar.cpp
-//  11871    core/clock.cpp
-//  12284    core/gate.cpp
-//  12495    core/implementation.cpp
-//  12507    core/json_pointer.cpp
-//  12564    core/json_reader.cpp
-//  12908    core/pattern.cpp
-//  13326    core/process.cpp
-//  13350    core/random.cpp
-//  13410    core/relief.cpp
-//  13437    core/reporter.cpp
-//  13520    core/source_location.cpp
-//  13536    core/text.cpp
-//  13892    core/wait.cpp
-//  13904    core/warning.cpp
-//  13918    model/acceptance.cpp
-//  13977    model/checks.cpp
-//  14015    model/connection_fault.cpp
-//  14117    model/failure.cpp
-//  14264    model/fault.cpp
-//  14499    model/finding.cpp
-//  14533    model/hold.cpp
-//  14555    model/http_reply.cpp
-//  14621    model/pace.cpp
-//  14819    model/profile.cpp
-//  14998    model/range.cpp
-//  15028    model/received_request.cpp
-//  15096    model/reply.cpp
-//  15506    model/reply_checks.cpp
-//  15698    model/reply_template.cpp
-//  15870    model/sent_answer.cpp
-//  15898    model/sse_dialect.cpp
-//  16044    request/chat_fields.cpp
-//  16186    request/chat_messages.cpp
-//  16395    request/chat_reader.cpp
-//  16808    request/chat_request.cpp
-//  16893    request/embedding_request.cpp
-//  16981    keys/api_key.cpp
-//  17031    keys/key_store.cpp
-//  17577    keys/keys.cpp
-//  17641    keys/secrets.cpp
-//  17848    answer/bodies.cpp
-//  17955    answer/completion.cpp
-//  18191    answer/completion_events.cpp
-//  18402    answer/completion_json.cpp
-//  18620    answer/default_reply.cpp
-//  18823    answer/embeddings.cpp
-//  18941    answer/events.cpp
-//  18960    answer/occurrences.cpp
-//  18982    answer/schema_checker.cpp
-//  19452    answer/schema_instance.cpp
-//  19832    answer/tokens.cpp
-//  20062    answer/words.cpp
-//  20123    script/chaos.cpp
-//  20264    script/chaos_rules.cpp
-//  20376    script/connection_faults.cpp
-//  20485    script/excerpts.cpp
-//  20548    script/field_matchers.cpp
-//  20961    script/forced_failures.cpp
-//  21065    script/hiding.cpp
-//  21182    script/json_comparison.cpp
-//  21268    script/matcher.cpp
-//  21523    script/matchers.cpp
-//  21879    script/scope.cpp
-//  21937    script/script.cpp
-//  22368    script/text_matchers.cpp
-//  22490    delivery/answer_log.cpp
-//  22660    delivery/delivery.cpp
-//  23125    delivery/faults_and_waits.cpp
-//  23400    delivery/framing.cpp
-//  23517    delivery/gzip.cpp
-//  23584    delivery/pace_schedule.cpp
-//  23653    delivery/progress.cpp
-//  23704    delivery/write_queue.cpp
-//  23852    http/acceptor.cpp
-//  23960    http/compatibility.cpp
-//  24069    http/connection.cpp
-//  24650    http/poller.cpp
-//  24865    http/reactor.cpp
-//  25132    http/request_reader.cpp
-//  25582    http/response.cpp
-//  25663    http/server.cpp
-//  26072    http/sockets.cpp
-//  26580    http/turned_away.cpp
-//  26669    http/wakes.cpp
-//  26717    http/workers.cpp
-//  26830    evidence/diagnosis.cpp
-//  27050    evidence/evidence_json.cpp
-//  27434    evidence/exchange.cpp
-//  27736    evidence/gateway_problems.cpp
-//  28187    evidence/journal.cpp
-//  28345    evidence/kept_problems.cpp
-//  28456    evidence/notes.cpp
-//  28557    evidence/record.cpp
-//  29016    evidence/redaction.cpp
-//  29158    evidence/redirects.cpp
-//  29269    evidence/retries.cpp
-//  29661    evidence/review.cpp
-//  30040    evidence/told_in_body.cpp
-//  30140    evidence/verification.cpp
-//  30257    serve/asked_requests.cpp
-//  30324    serve/chat_judge.cpp
-//  30645    serve/connection_loop.cpp
-//  30805    serve/cross_origin.cpp
-//  30848    serve/delivery_report.cpp
-//  30939    serve/gateway_state.cpp
-//  30975    serve/judge.cpp
-//  31203    serve/limits.cpp
-//  31302    serve/operations.cpp
-//  31525    serve/profile_headers.cpp
-//  31566    serve/reply_answer.cpp
-//  31710    serve/request_checks.cpp
-//  31785    serve/runner.cpp
-//  32049    serve/served_models.cpp
-//  32127    serve/served_request.cpp
-//  32198    gateway/catalogue.cpp
-//  32619    gateway/catalogue_chunks.cpp
-//  32918    gateway/catalogue_delivery.cpp
-//  33073    gateway/catalogue_entries.cpp
-//  33302    gateway/catalogue_failures.cpp
-//  33590    gateway/catalogue_framing.cpp
-//  33777    gateway/catalogue_tool_calls.cpp
-//  33981    gateway/chat_script.cpp
-//  34130    gateway/gateway.cpp
-//  34421    gateway/mishaps.cpp
-//  34768    gateway/options.cpp
-//  34921    gateway/sweep.cpp
-//  35344    document/scenario_files.cpp
-//  35495    document/script_document.cpp
-//  35897    document/script_faults.cpp
-//  36206    document/script_files.cpp
-//  36353    document/script_gateway.cpp
-//  36687    document/script_matchers.cpp
-//  37053    document/script_objects.cpp
-//  37219    document/script_reader.cpp
-//  37662    document/script_references.cpp
-//  37986    document/script_replies.cpp
-//  38463    document/script_schema.cpp
-//  38598    document/script_sections.cpp
-//  39179    document/script_values.cpp
-//  39594  Adapters
-//  39611    adapters/catch2.hpp
-//  39769    adapters/doctest.hpp
-//  39933    adapters/gtest.hpp
+//    142    core/duration.hpp
+//    154    core/shared.hpp
+//    197    core/forward.hpp
+//    262    core/implementation.hpp
+//    277    gateway/gateway.hpp
+//    466    gateway/chat_script.hpp
+//    617    model/range.hpp
+//    651    script/matcher.hpp
+//    729    script/matchers.hpp
+//    857    model/reply.hpp
+//   1196    model/received_request.hpp
+//   1282    model/failure.hpp
+//   1389    core/wait.hpp
+//   1419    core/clock.hpp
+//   1523    model/fault.hpp
+//   1691    model/hold.hpp
+//   1733    model/pace.hpp
+//   1890    model/sse_dialect.hpp
+//   2008    model/writes.hpp
+//   2039    model/http_reply.hpp
+//   2121    model/connection_fault.hpp
+//   2217    evidence/journal.hpp
+//   2514    model/sent_answer.hpp
+//   2585    script/near_miss.hpp
+//   2631    evidence/verification.hpp
+//   2759    model/finding.hpp
+//   2803    evidence/review.hpp
+//   2928    model/operation.hpp
+//   2959    keys/api_key.hpp
+//   3090    keys/keys.hpp
+//   3153    model/profile.hpp
+//   3185    model/tokenizer.hpp
+//   3197    gateway/options.hpp
+//   3348    model/acceptance.hpp
+//   3528    request/chat_request.hpp
+//   3657    script/scope.hpp
+//   3712    script/failure_scope.hpp
+//   3758    script/chaos.hpp
+//   3860    gateway/sweep.hpp
+//   4000    gateway/catalogue.hpp
+//   4173    gateway/mishaps.hpp
+//   4275    document/scenario_files.hpp
+//   4307    core/error.hpp
+//   4322    document/script_document.hpp
+//   4462    evidence/evidence_json.hpp
+//   4486    core/printed.hpp
+//   4514    core/reporter.hpp
+//   4593  Implementation
+//   4654    core/text.hpp
+//   4758    core/random.hpp
+//   4789    core/json_reader.hpp
+//   4843    core/pattern.hpp
+//   4938    core/json_pointer.hpp
+//   4955    core/calendar.hpp
+//   4989    core/access.hpp
+//   5061    core/timeline.hpp
+//   5247    core/process.hpp
+//   5271    core/relief.hpp
+//   5301    core/warning.hpp
+//   5310    core/rows.hpp
+//   5336    core/change_count.hpp
+//   5380    core/seldom.hpp
+//   5407    model/profile_traits.hpp
+//   5515    model/checks.hpp
+//   5532    model/reply_data.hpp
+//   5600    model/request_error.hpp
+//   5613    model/fault_rows.hpp
+//   5742    model/failure_rows.hpp
+//   5783    model/dialect_rows.hpp
+//   5823    model/finding_kinds.hpp
+//   5900    model/reply_checks.hpp
+//   5935    model/reply_template.hpp
+//   5958    request/embedding_request.hpp
+//   5982    request/chat_parser.hpp
+//   6000    request/chat_fields.hpp
+//   6048    request/chat_reader.hpp
+//   6146    keys/secrets.hpp
+//   6193    keys/key_store.hpp
+//   6421    answer/bodies.hpp
+//   6450    answer/events.hpp
+//   6498    answer/tokens.hpp
+//   6572    answer/completion.hpp
+//   6681    answer/completion_json.hpp
+//   6716    answer/completion_events.hpp
+//   6783    answer/words.hpp
+//   6798    answer/default_reply.hpp
+//   6814    answer/schema_instance.hpp
+//   6836    answer/embeddings.hpp
+//   6853    answer/occurrences.hpp
+//   6876    answer/schema_checker.hpp
+//   6971    script/matcher_node.hpp
+//   7062    script/script.hpp
+//   7342    script/chaos_plan.hpp
+//   7388    script/chaos_rules.hpp
+//   7470    script/connection_faults.hpp
+//   7526    script/forced_failures.hpp
+//   7571    script/field_matchers.hpp
+//   7665    script/hiding.hpp
+//   7706    script/excerpts.hpp
+//   7732    script/json_comparison.hpp
+//   7759    script/matcher_leaf.hpp
+//   7790    delivery/answer_log.hpp
+//   7901    delivery/gzip.hpp
+//   7926    delivery/framing.hpp
+//   7975    delivery/outlet.hpp
+//   8022    delivery/pace_schedule.hpp
+//   8064    delivery/progress.hpp
+//   8114    delivery/waits.hpp
+//   8190    delivery/write_queue.hpp
+//   8282    delivery/delivery.hpp
+//   8548    http/exchange_observer.hpp
+//   8584    http/sockets.hpp
+//   8704    http/wakes.hpp
+//   8749    http/connection.hpp
+//   9018    http/request_reader.hpp
+//   9143    http/server.hpp
+//   9200    http/response.hpp
+//   9215    http/turned_away.hpp
+//   9263    http/workers.hpp
+//   9319    http/acceptor.hpp
+//   9362    http/compatibility.hpp
+//   9372    http/poller.hpp
+//   9411    http/reactor.hpp
+//   9518    evidence/kept_problems.hpp
+//   9588    evidence/record.hpp
+//   9856    evidence/gateway_parts.hpp
+//   9875    evidence/review_parts.hpp
+//   9939    evidence/diagnosis.hpp
+//  10011    evidence/redaction.hpp
+//  10032    evidence/gateway_problems.hpp
+//  10135    serve/asked_requests.hpp
+//  10213    serve/operations.hpp
+//  10283    serve/served_models.hpp
+//  10326    serve/gateway_state.hpp
+//  10387    serve/served_request.hpp
+//  10570    serve/runner.hpp
+//  10636    serve/connection_loop.hpp
+//  10681    serve/request_checks.hpp
+//  10704    serve/tester_code.hpp
+//  10769    gateway/catalogue_entries.hpp
+//  11073    gateway/option_values.hpp
+//  11134    gateway/sweep_run.hpp
+//  11158    document/script_reader.hpp
+//  11367    document/script_files.hpp
+//  11386    document/script_references.hpp
+//  11422    document/script_sections.hpp
+//  11551    document/script_values.hpp
+//  11686    document/loaded_document.hpp
+//  11718    core/calendar.cpp
+//  11828    core/clock.cpp
+//  12232    core/gate.cpp
+//  12442    core/implementation.cpp
+//  12454    core/json_pointer.cpp
+//  12511    core/json_reader.cpp
+//  12850    core/pattern.cpp
+//  13264    core/process.cpp
+//  13288    core/random.cpp
+//  13347    core/relief.cpp
+//  13373    core/reporter.cpp
+//  13456    core/source_location.cpp
+//  13472    core/text.cpp
+//  13826    core/wait.cpp
+//  13838    core/warning.cpp
+//  13852    model/acceptance.cpp
+//  13911    model/checks.cpp
+//  13949    model/connection_fault.cpp
+//  14051    model/failure.cpp
+//  14198    model/fault.cpp
+//  14433    model/finding.cpp
+//  14467    model/hold.cpp
+//  14489    model/http_reply.cpp
+//  14555    model/pace.cpp
+//  14753    model/profile.cpp
+//  14932    model/range.cpp
+//  14962    model/received_request.cpp
+//  15030    model/reply.cpp
+//  15440    model/reply_checks.cpp
+//  15632    model/reply_template.cpp
+//  15804    model/sent_answer.cpp
+//  15832    model/sse_dialect.cpp
+//  15978    request/chat_fields.cpp
+//  16120    request/chat_messages.cpp
+//  16329    request/chat_reader.cpp
+//  16742    request/chat_request.cpp
+//  16827    request/embedding_request.cpp
+//  16915    keys/api_key.cpp
+//  16965    keys/key_store.cpp
+//  17511    keys/keys.cpp
+//  17575    keys/secrets.cpp
+//  17782    answer/bodies.cpp
+//  17889    answer/completion.cpp
+//  18125    answer/completion_events.cpp
+//  18336    answer/completion_json.cpp
+//  18554    answer/default_reply.cpp
+//  18757    answer/embeddings.cpp
+//  18875    answer/events.cpp
+//  18894    answer/occurrences.cpp
+//  18916    answer/schema_checker.cpp
+//  19386    answer/schema_instance.cpp
+//  19766    answer/tokens.cpp
+//  19996    answer/words.cpp
+//  20057    script/chaos.cpp
+//  20198    script/chaos_rules.cpp
+//  20310    script/connection_faults.cpp
+//  20419    script/excerpts.cpp
+//  20482    script/field_matchers.cpp
+//  20895    script/forced_failures.cpp
+//  20999    script/hiding.cpp
+//  21116    script/json_comparison.cpp
+//  21202    script/matcher.cpp
+//  21457    script/matchers.cpp
+//  21813    script/scope.cpp
+//  21871    script/script.cpp
+//  22302    script/text_matchers.cpp
+//  22424    delivery/answer_log.cpp
+//  22594    delivery/delivery.cpp
+//  23059    delivery/faults_and_waits.cpp
+//  23334    delivery/framing.cpp
+//  23451    delivery/gzip.cpp
+//  23518    delivery/pace_schedule.cpp
+//  23587    delivery/progress.cpp
+//  23638    delivery/write_queue.cpp
+//  23786    http/acceptor.cpp
+//  23894    http/compatibility.cpp
+//  24003    http/connection.cpp
+//  24584    http/poller.cpp
+//  24799    http/reactor.cpp
+//  25066    http/request_reader.cpp
+//  25516    http/response.cpp
+//  25597    http/server.cpp
+//  26006    http/sockets.cpp
+//  26514    http/turned_away.cpp
+//  26603    http/wakes.cpp
+//  26651    http/workers.cpp
+//  26764    evidence/diagnosis.cpp
+//  26984    evidence/evidence_json.cpp
+//  27368    evidence/exchange.cpp
+//  27670    evidence/gateway_problems.cpp
+//  28121    evidence/journal.cpp
+//  28279    evidence/kept_problems.cpp
+//  28390    evidence/notes.cpp
+//  28491    evidence/record.cpp
+//  28950    evidence/redaction.cpp
+//  29092    evidence/redirects.cpp
+//  29203    evidence/retries.cpp
+//  29595    evidence/review.cpp
+//  29974    evidence/told_in_body.cpp
+//  30074    evidence/verification.cpp
+//  30191    serve/asked_requests.cpp
+//  30258    serve/chat_judge.cpp
+//  30579    serve/connection_loop.cpp
+//  30739    serve/cross_origin.cpp
+//  30782    serve/delivery_report.cpp
+//  30873    serve/gateway_state.cpp
+//  30909    serve/judge.cpp
+//  31137    serve/limits.cpp
+//  31236    serve/operations.cpp
+//  31459    serve/profile_headers.cpp
+//  31500    serve/reply_answer.cpp
+//  31644    serve/request_checks.cpp
+//  31719    serve/runner.cpp
+//  31983    serve/served_models.cpp
+//  32061    serve/served_request.cpp
+//  32132    gateway/catalogue.cpp
+//  32553    gateway/catalogue_chunks.cpp
+//  32852    gateway/catalogue_delivery.cpp
+//  33007    gateway/catalogue_entries.cpp
+//  33236    gateway/catalogue_failures.cpp
+//  33524    gateway/catalogue_framing.cpp
+//  33711    gateway/catalogue_tool_calls.cpp
+//  33915    gateway/chat_script.cpp
+//  34064    gateway/gateway.cpp
+//  34355    gateway/mishaps.cpp
+//  34702    gateway/options.cpp
+//  34855    gateway/sweep.cpp
+//  35278    document/scenario_files.cpp
+//  35429    document/script_document.cpp
+//  35831    document/script_faults.cpp
+//  36140    document/script_files.cpp
+//  36287    document/script_gateway.cpp
+//  36621    document/script_matchers.cpp
+//  36987    document/script_objects.cpp
+//  37153    document/script_reader.cpp
+//  37596    document/script_references.cpp
+//  37920    document/script_replies.cpp
+//  38397    document/script_schema.cpp
+//  38532    document/script_sections.cpp
+//  39113    document/script_values.cpp
+//  39528  Adapters
+//  39545    adapters/catch2.hpp
+//  39703    adapters/doctest.hpp
+//  39867    adapters/gtest.hpp

@@ -21,8 +21,8 @@ inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of
 
 /// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
-  std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence with the reason.
+  std::string path;  ///< JSON pointer into the schema; empty for its root.
+  std::string reason;
 };
 
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
@@ -92,7 +92,6 @@ struct Pattern {
 /// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
 /// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at

@@ -5,7 +5,6 @@
 #include "version.hpp"
 
 namespace mock_gateway::detail {
-/// Functions about the whole process.
 namespace process {
 
 /// An id that differs between a process and its forked children.
