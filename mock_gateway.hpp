@@ -6424,7 +6424,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-/// A model that the gateway serves.
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
@@ -6454,7 +6453,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// One token in units of shares. At one token per second, a share is one nanosecond.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
 
-/// One event of a stream.
 struct StreamEvent {
   /// The text after `data: `, or all bytes of a raw event.
   std::string data;
@@ -6513,7 +6511,6 @@ struct TokenizedText {
   std::uint64_t share(std::size_t delta) const;
   /// The tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
-  /// Keeps the first `count` tokens.
   void keep_tokens(std::size_t count);
   /// Keeps the first `count` bytes; shortens a token that extends beyond them.
   void keep_bytes(std::size_t count);
@@ -6523,7 +6520,6 @@ struct TokenizedText {
     const std::size_t start = index == 0 ? 0 : borders[index - 1];
     return std::string_view(text).substr(start, borders[index] - start);
   }
-  /// The share of the first `bytes` bytes.
   std::uint64_t share_of_first(std::size_t bytes) const;
 };
 
@@ -6559,8 +6555,7 @@ class Tokens {
   TokenizedText split_arguments(std::string json) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of a request: those of each message's text, name and tool calls, those of the tools' JSON, and 3 per
-  /// message.
+  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
@@ -6607,7 +6602,6 @@ struct CompletionChoice {
   std::size_t deltas() const;
 };
 
-/// The token counts of an answer.
 struct Usage {
   std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;  // of all choices
@@ -6629,12 +6623,10 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 /// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError on failure; passes exceptions of `tokens`
-  /// on.
+  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError; passes exceptions of `tokens` on.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
-  /// The body of a plain answer.
   std::string body() const;
   /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
@@ -6648,9 +6640,7 @@ class Completion {
   std::int64_t top_logprobs() const { return top_logprobs_; }
   /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
   void merge_extra(std::string& json, const char* message) const;
-  /// Whether there are scripted fields to merge.
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
-  /// The fields to merge into single chunks.
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
   /// The scripted usage as sent; empty: usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
@@ -6696,7 +6686,6 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 
 /// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
-/// An identifier of the model's configuration, as some services send it.
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
@@ -6705,7 +6694,6 @@ void append_call(std::string& out, const CompletionToolCall& call, std::string_v
 /// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
-/// Whether every choice and chunk has the key `logprobs`.
 bool has_logprobs_key(const Completion& completion);
 /// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
@@ -6720,13 +6708,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
 /// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
-/// The constant parts are rendered once, so an event costs little more than escaping its delta. The completion must
-/// outlive this object.
+/// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
   MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
-  /// The number of events so far.
   std::size_t count() const { return count_; }
 
  private:
@@ -6741,7 +6727,6 @@ class CompletionEvents final : public EventSource {
   /// The delta at `position` among those of a choice's tool calls; empty at the end.
   std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
 
-  /// Writes the next event in the profile's form.
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
@@ -6753,17 +6738,16 @@ class CompletionEvents final : public EventSource {
   void end_with_finish_reason(std::size_t index, bool last, StreamEvent& event);
   /// Writes the start of a choice's chunk, up to and including `"delta":`.
   void begin(std::size_t index, StreamEvent& event);
-  /// Writes the rest of a chunk after a text or refusal delta: the logprobs of the tokens that end in it. `before`: the
-  /// number of the choice's tokens before `text`.
+  /// Writes the rest of a chunk after a text or refusal delta. `before`: the choice's tokens before `text`.
   void end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text, std::size_t delta,
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;               // per choice, in its deltas
-  std::size_t turn_ = 0;                             // the choice that sends the next delta
-  std::size_t deltas_left_ = 0;                      // of all choices
-  std::size_t finished_ = 0;                         // finish chunks sent
-  std::size_t count_ = 0;                            // events
+  std::vector<std::size_t> positions_;  // per choice, in its deltas
+  std::size_t turn_ = 0;                // the choice that sends the next delta
+  std::size_t deltas_left_ = 0;         // of all choices
+  std::size_t finished_ = 0;            // finish chunks sent
+  std::size_t count_ = 0;
   std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
   bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
@@ -6805,8 +6789,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order
-/// of arrival.
+/// A fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
@@ -6821,8 +6804,7 @@ std::uint64_t content_fingerprint(const ChatRequest& request);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
-// Work limits in steps, for all schemas of a request. The first is the initial budget. Reading subschemas and finding
-// values earn more, up to the second.
+// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
@@ -6842,7 +6824,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
-/// The number of tokens in all inputs.
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
@@ -6916,12 +6897,10 @@ enum TypeBit : unsigned {
 
 /// The value of a schema's keyword; null when it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
-/// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
 /// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
-/// Information about a subschema.
 struct Node {
   std::string path;
   const Json* reference = nullptr;                                   // the target of its $ref
@@ -6937,16 +6916,13 @@ class Checker {
   /// Throws Unsupported, as all functions do if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
-  /// Information about a subschema of this schema.
   Node& node(const Json& schema) { return nodes_.at(&schema); }
   /// A compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
-  /// Whether a value satisfies a subschema.
   Validity validity(const Json& schema, const Json& value);
   /// The subschemas that apply together with this one: those of allOf, and its reference.
   Parts all_of(const Json& schema);
-  /// The subschemas for a property.
   Parts property(const Parts& schemas, const std::string& name);
 
  private:
@@ -17786,7 +17762,6 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
-/// `"name":"value"`.
 MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, std::string_view value) {
   text::append_json_string(out, name);
   out += ':';
@@ -17800,7 +17775,6 @@ struct OpenAiError {
   std::string code;
 };
 
-/// OpenAI's `type` for a status.
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";
@@ -17893,13 +17867,11 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& mode
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// The limits of a request for one choice.
 struct Limits {
   std::size_t tokens = std::numeric_limits<std::size_t>::max();  // remaining
   std::vector<std::string> stop;
 };
 
-/// Truncates the text to the remaining tokens.
 MOCK_GATEWAY_INLINE void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
@@ -17980,7 +17952,6 @@ MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-/// The ends of the deltas in each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
   std::vector<std::size_t> text;
@@ -18129,7 +18100,6 @@ MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// The first delta of a choice.
 MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& roles) {
   if (choice.thinking.size() > 0 && !roles.thinking.empty()) return roles.thinking;
   return choice.has_text || choice.tool_calls.empty() ? roles.text : roles.calls;
@@ -18423,7 +18393,6 @@ MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
 }
 
-/// `"token","logprob","bytes"`.
 MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
   append_string(out, "token", token);
   append_name(out, "logprob");
@@ -18553,8 +18522,7 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 
 // ---- answer/default_reply.cpp ---------------------------------------------------------------------------------------
 
-// The reply without stubs: text, demanded tool calls, JSON, reasoning; the equality of requests
-// (`content_fingerprint`).
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; equality of requests (`content_fingerprint`).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace default_replies {
@@ -18619,7 +18587,6 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
-/// The indices of the tools that `tool_choice` demands one of.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   const std::vector<std::string>& allowed = request.tool_choice.allowed;
   std::vector<std::size_t> tools;
@@ -18630,8 +18597,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& r
   return tools;
 }
 
-/// The calls that `tool_choice` demands, if any. One call, unless the request allows several at once and has several
-/// tools.
+/// The calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -18682,23 +18648,20 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std:
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-/// The JSON of a number, boolean or null.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
   if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
   if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
   return scalar.dump();
 }
 
-/// A stack of named or unnamed values to fingerprint; the last is next. Not recursive, because clients choose the
-/// nesting.
+/// A stack of values to fingerprint; the last is next. Not recursive, because clients choose the nesting.
 class Pending {
  public:
   Pending() { parts_.reserve(32); }
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Adds all values and their contents to a fingerprint. Each begins with its type and, for containers, its size, so
-  /// that different values differ.
+  /// Adds all values to a fingerprint. Each begins with its type and size, so that different values differ.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();
@@ -18816,9 +18779,8 @@ MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
 
 }  // namespace vectors
 
-// Each word maps by its hash to one of `dimensions` orthogonal directions, so that texts with shared words differ only
-// by the others. Words with the same direction just make texts more similar. The directions are rows of a cosine
-// transform, so that vectors have no zeros, like those of real models.
+// Maps each word by its hash to one of `dimensions` orthogonal directions, so that shared words make texts similar.
+// The directions are rows of a cosine transform: no zeros, as in vectors of real models.
 MOCK_GATEWAY_INLINE std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
   std::vector<double> sum(dimensions);
   const double size = static_cast<double>(dimensions);
@@ -18970,7 +18932,6 @@ MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-/// Whether `value` is at least `bound`, or greater if the bound is exclusive.
 MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const double number = value.get<double>();  // doubles lose digits, but not the order
   const double edge = bound.get<double>();
@@ -18979,8 +18940,7 @@ MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool
   return exclusive ? Validity::no : Validity::yes;
 }
 
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals; certain only if both
-/// agree.
+/// Whether `value` is a multiple of `divisor`; certain only if division of doubles and of decimals agree.
 MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
   for (int places = 0; places <= max_places; ++places) {
     const std::optional<std::int64_t> amount = scaled(value, places);
@@ -18994,7 +18954,6 @@ MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor)
   return Validity::unsure;
 }
 
-/// Whether a number satisfies the numeric keywords.
 MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& value) {
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -19072,7 +19031,6 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
   }
 }
 
-/// The types that a keyword applies to.
 MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
   unsigned hinted = 0;
   for (const Type& type : types) {
@@ -19083,13 +19041,11 @@ MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
 
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-/// The bits of a type name; 0 if unknown.
 MOCK_GATEWAY_INLINE unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
 }
 
-/// The types that a schema's own `type` allows.
 MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
   const Json* const type = keyword(schema, "type");
   if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
@@ -19098,7 +19054,6 @@ MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
                          [](unsigned bits, const Json& name) { return bits | bits_of(name); });
 }
 
-/// The names of an object's members, sorted.
 MOCK_GATEWAY_INLINE std::vector<std::string_view> sorted_names(const Json& object) {
   std::vector<std::string_view> names;
   names.reserve(object.size());
@@ -19406,7 +19361,6 @@ struct Demand {
   unsigned types = all_bits;
   std::size_t depth = 0;
 
-  /// The values of a keyword in all parts.
   Parts all(std::string_view name) const {
     Parts found;
     for (const Json* part : parts) {
@@ -19414,13 +19368,11 @@ struct Demand {
     }
     return found;
   }
-  /// The greatest lower bound on sizes that a keyword gives.
   std::size_t least(std::string_view name) const {
     std::size_t size = 0;
     for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
-  /// The smallest upper bound on sizes that a keyword gives.
   std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
     for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
@@ -19492,7 +19444,6 @@ class Maker {
     return choose(demand);
   }
 
-  /// Chooses alternatives for one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
@@ -19525,7 +19476,6 @@ class Maker {
     return sorted;
   }
 
-  /// Whether a value certainly satisfies the roots.
   bool fits(const Demand& demand, const Json& value) {
     return std::all_of(demand.roots.begin(), demand.roots.end(),
                        [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
@@ -19567,7 +19517,6 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Proposes a value of one type.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
     if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
@@ -19692,7 +19641,6 @@ class Maker {
     std::size_t size() const { return all.size(); }
   };
 
-  /// Adds a missing property, if a value is found.
   bool add(const Demand& demand, Members& object, const std::string& name) {
     budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
@@ -19787,7 +19735,6 @@ MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
          || within(0x20000, 0x3ffff);  // ideographs, later extensions
 }
 
-/// The end of the token at `start`, which must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
@@ -19810,8 +19757,7 @@ MOCK_GATEWAY_INLINE bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// The end of the piece of JSON at `start`: a run of letters or of punctuation with the white space before it, of at
-/// most 12 bytes.
+/// The end of the piece of JSON at `start`: a run of letters or of punctuation, after white space, up to 12 bytes.
 MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -19826,7 +19772,6 @@ MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t 
   return end;
 }
 
-/// Splits by a function that returns the end of the token at an offset.
 MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
@@ -19862,7 +19807,6 @@ MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::st
   return tokenized;
 }
 
-/// The end of the delta at `start`, by characters or bytes. `start` must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;
@@ -40064,216 +40008,216 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6146    keys/secrets.hpp
 //   6193    keys/key_store.hpp
 //   6421    answer/bodies.hpp
-//   6450    answer/events.hpp
-//   6498    answer/tokens.hpp
-//   6572    answer/completion.hpp
-//   6681    answer/completion_json.hpp
-//   6716    answer/completion_events.hpp
-//   6783    answer/words.hpp
-//   6798    answer/default_reply.hpp
-//   6814    answer/schema_instance.hpp
-//   6836    answer/embeddings.hpp
-//   6853    answer/occurrences.hpp
-//   6876    answer/schema_checker.hpp
-//   6971    script/matcher_node.hpp
-//   7062    script/script.hpp
-//   7342    script/chaos_plan.hpp
-//   7388    script/chaos_rules.hpp
-//   7470    script/connection_faults.hpp
-//   7526    script/forced_failures.hpp
-//   7571    script/field_matchers.hpp
-//   7665    script/hiding.hpp
-//   7706    script/excerpts.hpp
-//   7732    script/json_comparison.hpp
-//   7759    script/matcher_leaf.hpp
-//   7790    delivery/answer_log.hpp
-//   7901    delivery/gzip.hpp
-//   7926    delivery/framing.hpp
-//   7975    delivery/outlet.hpp
-//   8022    delivery/pace_schedule.hpp
-//   8064    delivery/progress.hpp
-//   8114    delivery/waits.hpp
-//   8190    delivery/write_queue.hpp
-//   8282    delivery/delivery.hpp
-//   8548    http/exchange_observer.hpp
-//   8584    http/sockets.hpp
-//   8704    http/wakes.hpp
-//   8749    http/connection.hpp
-//   9018    http/request_reader.hpp
-//   9143    http/server.hpp
-//   9200    http/response.hpp
-//   9215    http/turned_away.hpp
-//   9263    http/workers.hpp
-//   9319    http/acceptor.hpp
-//   9362    http/compatibility.hpp
-//   9372    http/poller.hpp
-//   9411    http/reactor.hpp
-//   9518    evidence/kept_problems.hpp
-//   9588    evidence/record.hpp
-//   9856    evidence/gateway_parts.hpp
-//   9875    evidence/review_parts.hpp
-//   9939    evidence/diagnosis.hpp
-//  10011    evidence/redaction.hpp
-//  10032    evidence/gateway_problems.hpp
-//  10135    serve/asked_requests.hpp
-//  10213    serve/operations.hpp
-//  10283    serve/served_models.hpp
-//  10326    serve/gateway_state.hpp
-//  10387    serve/served_request.hpp
-//  10570    serve/runner.hpp
-//  10636    serve/connection_loop.hpp
-//  10681    serve/request_checks.hpp
-//  10704    serve/tester_code.hpp
-//  10769    gateway/catalogue_entries.hpp
-//  11073    gateway/option_values.hpp
-//  11134    gateway/sweep_run.hpp
-//  11158    document/script_reader.hpp
-//  11367    document/script_files.hpp
-//  11386    document/script_references.hpp
-//  11422    document/script_sections.hpp
-//  11551    document/script_values.hpp
-//  11686    document/loaded_document.hpp
-//  11718    core/calendar.cpp
-//  11828    core/clock.cpp
-//  12232    core/gate.cpp
-//  12442    core/implementation.cpp
-//  12454    core/json_pointer.cpp
-//  12511    core/json_reader.cpp
-//  12850    core/pattern.cpp
-//  13264    core/process.cpp
-//  13288    core/random.cpp
-//  13347    core/relief.cpp
-//  13373    core/reporter.cpp
-//  13456    core/source_location.cpp
-//  13472    core/text.cpp
-//  13826    core/wait.cpp
-//  13838    core/warning.cpp
-//  13852    model/acceptance.cpp
-//  13911    model/checks.cpp
-//  13949    model/connection_fault.cpp
-//  14051    model/failure.cpp
-//  14198    model/fault.cpp
-//  14433    model/finding.cpp
-//  14467    model/hold.cpp
-//  14489    model/http_reply.cpp
-//  14555    model/pace.cpp
-//  14753    model/profile.cpp
-//  14932    model/range.cpp
-//  14962    model/received_request.cpp
-//  15030    model/reply.cpp
-//  15440    model/reply_checks.cpp
-//  15632    model/reply_template.cpp
-//  15804    model/sent_answer.cpp
-//  15832    model/sse_dialect.cpp
-//  15978    request/chat_fields.cpp
-//  16120    request/chat_messages.cpp
-//  16329    request/chat_reader.cpp
-//  16742    request/chat_request.cpp
-//  16827    request/embedding_request.cpp
-//  16915    keys/api_key.cpp
-//  16965    keys/key_store.cpp
-//  17511    keys/keys.cpp
-//  17575    keys/secrets.cpp
-//  17782    answer/bodies.cpp
-//  17889    answer/completion.cpp
-//  18125    answer/completion_events.cpp
-//  18336    answer/completion_json.cpp
-//  18554    answer/default_reply.cpp
-//  18757    answer/embeddings.cpp
-//  18875    answer/events.cpp
-//  18894    answer/occurrences.cpp
-//  18916    answer/schema_checker.cpp
-//  19386    answer/schema_instance.cpp
-//  19766    answer/tokens.cpp
-//  19996    answer/words.cpp
-//  20057    script/chaos.cpp
-//  20198    script/chaos_rules.cpp
-//  20310    script/connection_faults.cpp
-//  20419    script/excerpts.cpp
-//  20482    script/field_matchers.cpp
-//  20895    script/forced_failures.cpp
-//  20999    script/hiding.cpp
-//  21116    script/json_comparison.cpp
-//  21202    script/matcher.cpp
-//  21457    script/matchers.cpp
-//  21813    script/scope.cpp
-//  21871    script/script.cpp
-//  22302    script/text_matchers.cpp
-//  22424    delivery/answer_log.cpp
-//  22594    delivery/delivery.cpp
-//  23059    delivery/faults_and_waits.cpp
-//  23334    delivery/framing.cpp
-//  23451    delivery/gzip.cpp
-//  23518    delivery/pace_schedule.cpp
-//  23587    delivery/progress.cpp
-//  23638    delivery/write_queue.cpp
-//  23786    http/acceptor.cpp
-//  23894    http/compatibility.cpp
-//  24003    http/connection.cpp
-//  24584    http/poller.cpp
-//  24799    http/reactor.cpp
-//  25066    http/request_reader.cpp
-//  25516    http/response.cpp
-//  25597    http/server.cpp
-//  26006    http/sockets.cpp
-//  26514    http/turned_away.cpp
-//  26603    http/wakes.cpp
-//  26651    http/workers.cpp
-//  26764    evidence/diagnosis.cpp
-//  26984    evidence/evidence_json.cpp
-//  27368    evidence/exchange.cpp
-//  27670    evidence/gateway_problems.cpp
-//  28121    evidence/journal.cpp
-//  28279    evidence/kept_problems.cpp
-//  28390    evidence/notes.cpp
-//  28491    evidence/record.cpp
-//  28950    evidence/redaction.cpp
-//  29092    evidence/redirects.cpp
-//  29203    evidence/retries.cpp
-//  29595    evidence/review.cpp
-//  29974    evidence/told_in_body.cpp
-//  30074    evidence/verification.cpp
-//  30191    serve/asked_requests.cpp
-//  30258    serve/chat_judge.cpp
-//  30579    serve/connection_loop.cpp
-//  30739    serve/cross_origin.cpp
-//  30782    serve/delivery_report.cpp
-//  30873    serve/gateway_state.cpp
-//  30909    serve/judge.cpp
-//  31137    serve/limits.cpp
-//  31236    serve/operations.cpp
-//  31459    serve/profile_headers.cpp
-//  31500    serve/reply_answer.cpp
-//  31644    serve/request_checks.cpp
-//  31719    serve/runner.cpp
-//  31983    serve/served_models.cpp
-//  32061    serve/served_request.cpp
-//  32132    gateway/catalogue.cpp
-//  32553    gateway/catalogue_chunks.cpp
-//  32852    gateway/catalogue_delivery.cpp
-//  33007    gateway/catalogue_entries.cpp
-//  33236    gateway/catalogue_failures.cpp
-//  33524    gateway/catalogue_framing.cpp
-//  33711    gateway/catalogue_tool_calls.cpp
-//  33915    gateway/chat_script.cpp
-//  34064    gateway/gateway.cpp
-//  34355    gateway/mishaps.cpp
-//  34702    gateway/options.cpp
-//  34855    gateway/sweep.cpp
-//  35278    document/scenario_files.cpp
-//  35429    document/script_document.cpp
-//  35831    document/script_faults.cpp
-//  36140    document/script_files.cpp
-//  36287    document/script_gateway.cpp
-//  36621    document/script_matchers.cpp
-//  36987    document/script_objects.cpp
-//  37153    document/script_reader.cpp
-//  37596    document/script_references.cpp
-//  37920    document/script_replies.cpp
-//  38397    document/script_schema.cpp
-//  38532    document/script_sections.cpp
-//  39113    document/script_values.cpp
-//  39528  Adapters
-//  39545    adapters/catch2.hpp
-//  39703    adapters/doctest.hpp
-//  39867    adapters/gtest.hpp
+//   6449    answer/events.hpp
+//   6496    answer/tokens.hpp
+//   6567    answer/completion.hpp
+//   6671    answer/completion_json.hpp
+//   6704    answer/completion_events.hpp
+//   6767    answer/words.hpp
+//   6782    answer/default_reply.hpp
+//   6797    answer/schema_instance.hpp
+//   6818    answer/embeddings.hpp
+//   6834    answer/occurrences.hpp
+//   6857    answer/schema_checker.hpp
+//   6947    script/matcher_node.hpp
+//   7038    script/script.hpp
+//   7318    script/chaos_plan.hpp
+//   7364    script/chaos_rules.hpp
+//   7446    script/connection_faults.hpp
+//   7502    script/forced_failures.hpp
+//   7547    script/field_matchers.hpp
+//   7641    script/hiding.hpp
+//   7682    script/excerpts.hpp
+//   7708    script/json_comparison.hpp
+//   7735    script/matcher_leaf.hpp
+//   7766    delivery/answer_log.hpp
+//   7877    delivery/gzip.hpp
+//   7902    delivery/framing.hpp
+//   7951    delivery/outlet.hpp
+//   7998    delivery/pace_schedule.hpp
+//   8040    delivery/progress.hpp
+//   8090    delivery/waits.hpp
+//   8166    delivery/write_queue.hpp
+//   8258    delivery/delivery.hpp
+//   8524    http/exchange_observer.hpp
+//   8560    http/sockets.hpp
+//   8680    http/wakes.hpp
+//   8725    http/connection.hpp
+//   8994    http/request_reader.hpp
+//   9119    http/server.hpp
+//   9176    http/response.hpp
+//   9191    http/turned_away.hpp
+//   9239    http/workers.hpp
+//   9295    http/acceptor.hpp
+//   9338    http/compatibility.hpp
+//   9348    http/poller.hpp
+//   9387    http/reactor.hpp
+//   9494    evidence/kept_problems.hpp
+//   9564    evidence/record.hpp
+//   9832    evidence/gateway_parts.hpp
+//   9851    evidence/review_parts.hpp
+//   9915    evidence/diagnosis.hpp
+//   9987    evidence/redaction.hpp
+//  10008    evidence/gateway_problems.hpp
+//  10111    serve/asked_requests.hpp
+//  10189    serve/operations.hpp
+//  10259    serve/served_models.hpp
+//  10302    serve/gateway_state.hpp
+//  10363    serve/served_request.hpp
+//  10546    serve/runner.hpp
+//  10612    serve/connection_loop.hpp
+//  10657    serve/request_checks.hpp
+//  10680    serve/tester_code.hpp
+//  10745    gateway/catalogue_entries.hpp
+//  11049    gateway/option_values.hpp
+//  11110    gateway/sweep_run.hpp
+//  11134    document/script_reader.hpp
+//  11343    document/script_files.hpp
+//  11362    document/script_references.hpp
+//  11398    document/script_sections.hpp
+//  11527    document/script_values.hpp
+//  11662    document/loaded_document.hpp
+//  11694    core/calendar.cpp
+//  11804    core/clock.cpp
+//  12208    core/gate.cpp
+//  12418    core/implementation.cpp
+//  12430    core/json_pointer.cpp
+//  12487    core/json_reader.cpp
+//  12826    core/pattern.cpp
+//  13240    core/process.cpp
+//  13264    core/random.cpp
+//  13323    core/relief.cpp
+//  13349    core/reporter.cpp
+//  13432    core/source_location.cpp
+//  13448    core/text.cpp
+//  13802    core/wait.cpp
+//  13814    core/warning.cpp
+//  13828    model/acceptance.cpp
+//  13887    model/checks.cpp
+//  13925    model/connection_fault.cpp
+//  14027    model/failure.cpp
+//  14174    model/fault.cpp
+//  14409    model/finding.cpp
+//  14443    model/hold.cpp
+//  14465    model/http_reply.cpp
+//  14531    model/pace.cpp
+//  14729    model/profile.cpp
+//  14908    model/range.cpp
+//  14938    model/received_request.cpp
+//  15006    model/reply.cpp
+//  15416    model/reply_checks.cpp
+//  15608    model/reply_template.cpp
+//  15780    model/sent_answer.cpp
+//  15808    model/sse_dialect.cpp
+//  15954    request/chat_fields.cpp
+//  16096    request/chat_messages.cpp
+//  16305    request/chat_reader.cpp
+//  16718    request/chat_request.cpp
+//  16803    request/embedding_request.cpp
+//  16891    keys/api_key.cpp
+//  16941    keys/key_store.cpp
+//  17487    keys/keys.cpp
+//  17551    keys/secrets.cpp
+//  17758    answer/bodies.cpp
+//  17863    answer/completion.cpp
+//  18096    answer/completion_events.cpp
+//  18306    answer/completion_json.cpp
+//  18523    answer/default_reply.cpp
+//  18720    answer/embeddings.cpp
+//  18837    answer/events.cpp
+//  18856    answer/occurrences.cpp
+//  18878    answer/schema_checker.cpp
+//  19341    answer/schema_instance.cpp
+//  19714    answer/tokens.cpp
+//  19940    answer/words.cpp
+//  20001    script/chaos.cpp
+//  20142    script/chaos_rules.cpp
+//  20254    script/connection_faults.cpp
+//  20363    script/excerpts.cpp
+//  20426    script/field_matchers.cpp
+//  20839    script/forced_failures.cpp
+//  20943    script/hiding.cpp
+//  21060    script/json_comparison.cpp
+//  21146    script/matcher.cpp
+//  21401    script/matchers.cpp
+//  21757    script/scope.cpp
+//  21815    script/script.cpp
+//  22246    script/text_matchers.cpp
+//  22368    delivery/answer_log.cpp
+//  22538    delivery/delivery.cpp
+//  23003    delivery/faults_and_waits.cpp
+//  23278    delivery/framing.cpp
+//  23395    delivery/gzip.cpp
+//  23462    delivery/pace_schedule.cpp
+//  23531    delivery/progress.cpp
+//  23582    delivery/write_queue.cpp
+//  23730    http/acceptor.cpp
+//  23838    http/compatibility.cpp
+//  23947    http/connection.cpp
+//  24528    http/poller.cpp
+//  24743    http/reactor.cpp
+//  25010    http/request_reader.cpp
+//  25460    http/response.cpp
+//  25541    http/server.cpp
+//  25950    http/sockets.cpp
+//  26458    http/turned_away.cpp
+//  26547    http/wakes.cpp
+//  26595    http/workers.cpp
+//  26708    evidence/diagnosis.cpp
+//  26928    evidence/evidence_json.cpp
+//  27312    evidence/exchange.cpp
+//  27614    evidence/gateway_problems.cpp
+//  28065    evidence/journal.cpp
+//  28223    evidence/kept_problems.cpp
+//  28334    evidence/notes.cpp
+//  28435    evidence/record.cpp
+//  28894    evidence/redaction.cpp
+//  29036    evidence/redirects.cpp
+//  29147    evidence/retries.cpp
+//  29539    evidence/review.cpp
+//  29918    evidence/told_in_body.cpp
+//  30018    evidence/verification.cpp
+//  30135    serve/asked_requests.cpp
+//  30202    serve/chat_judge.cpp
+//  30523    serve/connection_loop.cpp
+//  30683    serve/cross_origin.cpp
+//  30726    serve/delivery_report.cpp
+//  30817    serve/gateway_state.cpp
+//  30853    serve/judge.cpp
+//  31081    serve/limits.cpp
+//  31180    serve/operations.cpp
+//  31403    serve/profile_headers.cpp
+//  31444    serve/reply_answer.cpp
+//  31588    serve/request_checks.cpp
+//  31663    serve/runner.cpp
+//  31927    serve/served_models.cpp
+//  32005    serve/served_request.cpp
+//  32076    gateway/catalogue.cpp
+//  32497    gateway/catalogue_chunks.cpp
+//  32796    gateway/catalogue_delivery.cpp
+//  32951    gateway/catalogue_entries.cpp
+//  33180    gateway/catalogue_failures.cpp
+//  33468    gateway/catalogue_framing.cpp
+//  33655    gateway/catalogue_tool_calls.cpp
+//  33859    gateway/chat_script.cpp
+//  34008    gateway/gateway.cpp
+//  34299    gateway/mishaps.cpp
+//  34646    gateway/options.cpp
+//  34799    gateway/sweep.cpp
+//  35222    document/scenario_files.cpp
+//  35373    document/script_document.cpp
+//  35775    document/script_faults.cpp
+//  36084    document/script_files.cpp
+//  36231    document/script_gateway.cpp
+//  36565    document/script_matchers.cpp
+//  36931    document/script_objects.cpp
+//  37097    document/script_reader.cpp
+//  37540    document/script_references.cpp
+//  37864    document/script_replies.cpp
+//  38341    document/script_schema.cpp
+//  38476    document/script_sections.cpp
+//  39057    document/script_values.cpp
+//  39472  Adapters
+//  39489    adapters/catch2.hpp
+//  39647    adapters/doctest.hpp
+//  39811    adapters/gtest.hpp
