@@ -3531,13 +3531,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-/// A tool call by an assistant.
 struct ToolCall {
   std::string id;
   std::string name;
   /// JSON text as sent, perhaps invalid. For a custom tool, any text: its input.
   std::string arguments;
-  /// Whether it calls a custom tool.
   bool custom = false;
 
   /// The parsed arguments; null if they are not JSON.
@@ -3552,7 +3550,6 @@ struct Message {
   Json content;
   /// The author's name, or empty.
   std::string name;
-  /// The tool calls of an assistant.
   std::vector<ToolCall> tool_calls;
   /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
@@ -3567,7 +3564,6 @@ struct Tool {
   std::string description;
   /// JSON Schema of the arguments; null if absent, and for custom tools.
   Json parameters;
-  /// Default: false.
   bool strict = false;
   /// Whether its type is `custom`, if accepted. Its input is text.
   bool custom = false;
@@ -3576,13 +3572,10 @@ struct Tool {
 /// `tool_choice`: whether the model may or must call tools.
 struct ToolChoice {
   enum class Mode {
-    /// No calls.
     none,
     /// `auto`: any calls.
     automatic,
-    /// At least one call.
     required,
-    /// A call of the named tool.
     named,
   };
   Mode mode = Mode::none;
@@ -3603,7 +3596,6 @@ struct ResponseFormat {
   std::string name;
   /// For json_schema, the schema if sent; otherwise null.
   Json schema;
-  /// Default: false.
   bool strict = false;
 };
 
@@ -3639,14 +3631,12 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
-  /// The complete body as sent.
   Json body;
   /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message with role `user`, or empty.
   std::string last_user_text() const;
-  /// Whether the request offers a tool with that name.
   bool has_tool(std::string_view name) const;
   /// The tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
@@ -5986,9 +5976,8 @@ EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ChatLimits {
-  /// The maximum of `n`.
   std::int64_t max_n = 128;
-  /// The profile. Fields that its service documents cause no finding.
+  /// Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
 };
 
@@ -6074,7 +6063,6 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
-/// Reads a body into a request.
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
@@ -6102,7 +6090,6 @@ class Reader {
   void take_message(const Json& value);
   void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may have no content.
   bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
@@ -6125,7 +6112,6 @@ class Reader {
   std::string expected_tool_type() const;
   /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// The name of a tool of this request, from an object with its name.
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
@@ -16717,8 +16703,7 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 
 // ---- request/chat_request.cpp ---------------------------------------------------------------------------------------
 
-// The parsed chat request: texts of its enums, the 400 of an empty or invalid body. Fields and their defaults are in
-// the header.
+// The parsed chat request: texts of its enums, the 400 of an empty or invalid body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -39964,260 +39949,260 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3197    gateway/options.hpp
 //   3348    model/acceptance.hpp
 //   3528    request/chat_request.hpp
-//   3657    script/scope.hpp
-//   3712    script/failure_scope.hpp
-//   3758    script/chaos.hpp
-//   3860    gateway/sweep.hpp
-//   4000    gateway/catalogue.hpp
-//   4173    gateway/mishaps.hpp
-//   4275    document/scenario_files.hpp
-//   4307    core/error.hpp
-//   4322    document/script_document.hpp
-//   4462    evidence/evidence_json.hpp
-//   4486    core/printed.hpp
-//   4514    core/reporter.hpp
-//   4593  Implementation
-//   4654    core/text.hpp
-//   4758    core/random.hpp
-//   4789    core/json_reader.hpp
-//   4843    core/pattern.hpp
-//   4938    core/json_pointer.hpp
-//   4955    core/calendar.hpp
-//   4989    core/access.hpp
-//   5061    core/timeline.hpp
-//   5247    core/process.hpp
-//   5271    core/relief.hpp
-//   5301    core/warning.hpp
-//   5310    core/rows.hpp
-//   5336    core/change_count.hpp
-//   5380    core/seldom.hpp
-//   5407    model/profile_traits.hpp
-//   5515    model/checks.hpp
-//   5532    model/reply_data.hpp
-//   5600    model/request_error.hpp
-//   5613    model/fault_rows.hpp
-//   5742    model/failure_rows.hpp
-//   5783    model/dialect_rows.hpp
-//   5823    model/finding_kinds.hpp
-//   5900    model/reply_checks.hpp
-//   5935    model/reply_template.hpp
-//   5958    request/embedding_request.hpp
-//   5982    request/chat_parser.hpp
-//   6000    request/chat_fields.hpp
-//   6048    request/chat_reader.hpp
-//   6146    keys/secrets.hpp
-//   6193    keys/key_store.hpp
-//   6421    answer/bodies.hpp
-//   6449    answer/events.hpp
-//   6496    answer/tokens.hpp
-//   6567    answer/completion.hpp
-//   6671    answer/completion_json.hpp
-//   6704    answer/completion_events.hpp
-//   6767    answer/words.hpp
-//   6782    answer/default_reply.hpp
-//   6797    answer/schema_instance.hpp
-//   6818    answer/embeddings.hpp
-//   6834    answer/occurrences.hpp
-//   6857    answer/schema_checker.hpp
-//   6947    script/matcher_node.hpp
-//   7038    script/script.hpp
-//   7318    script/chaos_plan.hpp
-//   7364    script/chaos_rules.hpp
-//   7446    script/connection_faults.hpp
-//   7502    script/forced_failures.hpp
-//   7547    script/field_matchers.hpp
-//   7641    script/hiding.hpp
-//   7682    script/excerpts.hpp
-//   7708    script/json_comparison.hpp
-//   7735    script/matcher_leaf.hpp
-//   7766    delivery/answer_log.hpp
-//   7877    delivery/gzip.hpp
-//   7902    delivery/framing.hpp
-//   7951    delivery/outlet.hpp
-//   7998    delivery/pace_schedule.hpp
-//   8040    delivery/progress.hpp
-//   8090    delivery/waits.hpp
-//   8166    delivery/write_queue.hpp
-//   8258    delivery/delivery.hpp
-//   8524    http/exchange_observer.hpp
-//   8560    http/sockets.hpp
-//   8680    http/wakes.hpp
-//   8725    http/connection.hpp
-//   8994    http/request_reader.hpp
-//   9119    http/server.hpp
-//   9176    http/response.hpp
-//   9191    http/turned_away.hpp
-//   9239    http/workers.hpp
-//   9295    http/acceptor.hpp
-//   9338    http/compatibility.hpp
-//   9348    http/poller.hpp
-//   9387    http/reactor.hpp
-//   9494    evidence/kept_problems.hpp
-//   9564    evidence/record.hpp
-//   9832    evidence/gateway_parts.hpp
-//   9851    evidence/review_parts.hpp
-//   9915    evidence/diagnosis.hpp
-//   9987    evidence/redaction.hpp
-//  10008    evidence/gateway_problems.hpp
-//  10111    serve/asked_requests.hpp
-//  10189    serve/operations.hpp
-//  10259    serve/served_models.hpp
-//  10302    serve/gateway_state.hpp
-//  10363    serve/served_request.hpp
-//  10546    serve/runner.hpp
-//  10612    serve/connection_loop.hpp
-//  10657    serve/request_checks.hpp
-//  10680    serve/tester_code.hpp
-//  10745    gateway/catalogue_entries.hpp
-//  11049    gateway/option_values.hpp
-//  11110    gateway/sweep_run.hpp
-//  11134    document/script_reader.hpp
-//  11343    document/script_files.hpp
-//  11362    document/script_references.hpp
-//  11398    document/script_sections.hpp
-//  11527    document/script_values.hpp
-//  11662    document/loaded_document.hpp
-//  11694    core/calendar.cpp
-//  11804    core/clock.cpp
-//  12208    core/gate.cpp
-//  12418    core/implementation.cpp
-//  12430    core/json_pointer.cpp
-//  12487    core/json_reader.cpp
-//  12826    core/pattern.cpp
-//  13240    core/process.cpp
-//  13264    core/random.cpp
-//  13323    core/relief.cpp
-//  13349    core/reporter.cpp
-//  13432    core/source_location.cpp
-//  13448    core/text.cpp
-//  13802    core/wait.cpp
-//  13814    core/warning.cpp
-//  13828    model/acceptance.cpp
-//  13887    model/checks.cpp
-//  13925    model/connection_fault.cpp
-//  14027    model/failure.cpp
-//  14174    model/fault.cpp
-//  14409    model/finding.cpp
-//  14443    model/hold.cpp
-//  14465    model/http_reply.cpp
-//  14531    model/pace.cpp
-//  14729    model/profile.cpp
-//  14908    model/range.cpp
-//  14938    model/received_request.cpp
-//  15006    model/reply.cpp
-//  15416    model/reply_checks.cpp
-//  15608    model/reply_template.cpp
-//  15780    model/sent_answer.cpp
-//  15808    model/sse_dialect.cpp
-//  15954    request/chat_fields.cpp
-//  16096    request/chat_messages.cpp
-//  16305    request/chat_reader.cpp
-//  16718    request/chat_request.cpp
-//  16803    request/embedding_request.cpp
-//  16891    keys/api_key.cpp
-//  16941    keys/key_store.cpp
-//  17487    keys/keys.cpp
-//  17551    keys/secrets.cpp
-//  17758    answer/bodies.cpp
-//  17863    answer/completion.cpp
-//  18096    answer/completion_events.cpp
-//  18306    answer/completion_json.cpp
-//  18523    answer/default_reply.cpp
-//  18720    answer/embeddings.cpp
-//  18837    answer/events.cpp
-//  18856    answer/occurrences.cpp
-//  18878    answer/schema_checker.cpp
-//  19341    answer/schema_instance.cpp
-//  19714    answer/tokens.cpp
-//  19940    answer/words.cpp
-//  20001    script/chaos.cpp
-//  20142    script/chaos_rules.cpp
-//  20254    script/connection_faults.cpp
-//  20363    script/excerpts.cpp
-//  20426    script/field_matchers.cpp
-//  20839    script/forced_failures.cpp
-//  20943    script/hiding.cpp
-//  21060    script/json_comparison.cpp
-//  21146    script/matcher.cpp
-//  21401    script/matchers.cpp
-//  21757    script/scope.cpp
-//  21815    script/script.cpp
-//  22246    script/text_matchers.cpp
-//  22368    delivery/answer_log.cpp
-//  22538    delivery/delivery.cpp
-//  23003    delivery/faults_and_waits.cpp
-//  23278    delivery/framing.cpp
-//  23395    delivery/gzip.cpp
-//  23462    delivery/pace_schedule.cpp
-//  23531    delivery/progress.cpp
-//  23582    delivery/write_queue.cpp
-//  23730    http/acceptor.cpp
-//  23838    http/compatibility.cpp
-//  23947    http/connection.cpp
-//  24528    http/poller.cpp
-//  24743    http/reactor.cpp
-//  25010    http/request_reader.cpp
-//  25460    http/response.cpp
-//  25541    http/server.cpp
-//  25950    http/sockets.cpp
-//  26458    http/turned_away.cpp
-//  26547    http/wakes.cpp
-//  26595    http/workers.cpp
-//  26708    evidence/diagnosis.cpp
-//  26928    evidence/evidence_json.cpp
-//  27312    evidence/exchange.cpp
-//  27614    evidence/gateway_problems.cpp
-//  28065    evidence/journal.cpp
-//  28223    evidence/kept_problems.cpp
-//  28334    evidence/notes.cpp
-//  28435    evidence/record.cpp
-//  28894    evidence/redaction.cpp
-//  29036    evidence/redirects.cpp
-//  29147    evidence/retries.cpp
-//  29539    evidence/review.cpp
-//  29918    evidence/told_in_body.cpp
-//  30018    evidence/verification.cpp
-//  30135    serve/asked_requests.cpp
-//  30202    serve/chat_judge.cpp
-//  30523    serve/connection_loop.cpp
-//  30683    serve/cross_origin.cpp
-//  30726    serve/delivery_report.cpp
-//  30817    serve/gateway_state.cpp
-//  30853    serve/judge.cpp
-//  31081    serve/limits.cpp
-//  31180    serve/operations.cpp
-//  31403    serve/profile_headers.cpp
-//  31444    serve/reply_answer.cpp
-//  31588    serve/request_checks.cpp
-//  31663    serve/runner.cpp
-//  31927    serve/served_models.cpp
-//  32005    serve/served_request.cpp
-//  32076    gateway/catalogue.cpp
-//  32497    gateway/catalogue_chunks.cpp
-//  32796    gateway/catalogue_delivery.cpp
-//  32951    gateway/catalogue_entries.cpp
-//  33180    gateway/catalogue_failures.cpp
-//  33468    gateway/catalogue_framing.cpp
-//  33655    gateway/catalogue_tool_calls.cpp
-//  33859    gateway/chat_script.cpp
-//  34008    gateway/gateway.cpp
-//  34299    gateway/mishaps.cpp
-//  34646    gateway/options.cpp
-//  34799    gateway/sweep.cpp
-//  35222    document/scenario_files.cpp
-//  35373    document/script_document.cpp
-//  35775    document/script_faults.cpp
-//  36084    document/script_files.cpp
-//  36231    document/script_gateway.cpp
-//  36565    document/script_matchers.cpp
-//  36931    document/script_objects.cpp
-//  37097    document/script_reader.cpp
-//  37540    document/script_references.cpp
-//  37864    document/script_replies.cpp
-//  38341    document/script_schema.cpp
-//  38476    document/script_sections.cpp
-//  39057    document/script_values.cpp
-//  39472  Adapters
-//  39489    adapters/catch2.hpp
-//  39647    adapters/doctest.hpp
-//  39811    adapters/gtest.hpp
+//   3647    script/scope.hpp
+//   3702    script/failure_scope.hpp
+//   3748    script/chaos.hpp
+//   3850    gateway/sweep.hpp
+//   3990    gateway/catalogue.hpp
+//   4163    gateway/mishaps.hpp
+//   4265    document/scenario_files.hpp
+//   4297    core/error.hpp
+//   4312    document/script_document.hpp
+//   4452    evidence/evidence_json.hpp
+//   4476    core/printed.hpp
+//   4504    core/reporter.hpp
+//   4583  Implementation
+//   4644    core/text.hpp
+//   4748    core/random.hpp
+//   4779    core/json_reader.hpp
+//   4833    core/pattern.hpp
+//   4928    core/json_pointer.hpp
+//   4945    core/calendar.hpp
+//   4979    core/access.hpp
+//   5051    core/timeline.hpp
+//   5237    core/process.hpp
+//   5261    core/relief.hpp
+//   5291    core/warning.hpp
+//   5300    core/rows.hpp
+//   5326    core/change_count.hpp
+//   5370    core/seldom.hpp
+//   5397    model/profile_traits.hpp
+//   5505    model/checks.hpp
+//   5522    model/reply_data.hpp
+//   5590    model/request_error.hpp
+//   5603    model/fault_rows.hpp
+//   5732    model/failure_rows.hpp
+//   5773    model/dialect_rows.hpp
+//   5813    model/finding_kinds.hpp
+//   5890    model/reply_checks.hpp
+//   5925    model/reply_template.hpp
+//   5948    request/embedding_request.hpp
+//   5972    request/chat_parser.hpp
+//   5989    request/chat_fields.hpp
+//   6037    request/chat_reader.hpp
+//   6132    keys/secrets.hpp
+//   6179    keys/key_store.hpp
+//   6407    answer/bodies.hpp
+//   6435    answer/events.hpp
+//   6482    answer/tokens.hpp
+//   6553    answer/completion.hpp
+//   6657    answer/completion_json.hpp
+//   6690    answer/completion_events.hpp
+//   6753    answer/words.hpp
+//   6768    answer/default_reply.hpp
+//   6783    answer/schema_instance.hpp
+//   6804    answer/embeddings.hpp
+//   6820    answer/occurrences.hpp
+//   6843    answer/schema_checker.hpp
+//   6933    script/matcher_node.hpp
+//   7024    script/script.hpp
+//   7304    script/chaos_plan.hpp
+//   7350    script/chaos_rules.hpp
+//   7432    script/connection_faults.hpp
+//   7488    script/forced_failures.hpp
+//   7533    script/field_matchers.hpp
+//   7627    script/hiding.hpp
+//   7668    script/excerpts.hpp
+//   7694    script/json_comparison.hpp
+//   7721    script/matcher_leaf.hpp
+//   7752    delivery/answer_log.hpp
+//   7863    delivery/gzip.hpp
+//   7888    delivery/framing.hpp
+//   7937    delivery/outlet.hpp
+//   7984    delivery/pace_schedule.hpp
+//   8026    delivery/progress.hpp
+//   8076    delivery/waits.hpp
+//   8152    delivery/write_queue.hpp
+//   8244    delivery/delivery.hpp
+//   8510    http/exchange_observer.hpp
+//   8546    http/sockets.hpp
+//   8666    http/wakes.hpp
+//   8711    http/connection.hpp
+//   8980    http/request_reader.hpp
+//   9105    http/server.hpp
+//   9162    http/response.hpp
+//   9177    http/turned_away.hpp
+//   9225    http/workers.hpp
+//   9281    http/acceptor.hpp
+//   9324    http/compatibility.hpp
+//   9334    http/poller.hpp
+//   9373    http/reactor.hpp
+//   9480    evidence/kept_problems.hpp
+//   9550    evidence/record.hpp
+//   9818    evidence/gateway_parts.hpp
+//   9837    evidence/review_parts.hpp
+//   9901    evidence/diagnosis.hpp
+//   9973    evidence/redaction.hpp
+//   9994    evidence/gateway_problems.hpp
+//  10097    serve/asked_requests.hpp
+//  10175    serve/operations.hpp
+//  10245    serve/served_models.hpp
+//  10288    serve/gateway_state.hpp
+//  10349    serve/served_request.hpp
+//  10532    serve/runner.hpp
+//  10598    serve/connection_loop.hpp
+//  10643    serve/request_checks.hpp
+//  10666    serve/tester_code.hpp
+//  10731    gateway/catalogue_entries.hpp
+//  11035    gateway/option_values.hpp
+//  11096    gateway/sweep_run.hpp
+//  11120    document/script_reader.hpp
+//  11329    document/script_files.hpp
+//  11348    document/script_references.hpp
+//  11384    document/script_sections.hpp
+//  11513    document/script_values.hpp
+//  11648    document/loaded_document.hpp
+//  11680    core/calendar.cpp
+//  11790    core/clock.cpp
+//  12194    core/gate.cpp
+//  12404    core/implementation.cpp
+//  12416    core/json_pointer.cpp
+//  12473    core/json_reader.cpp
+//  12812    core/pattern.cpp
+//  13226    core/process.cpp
+//  13250    core/random.cpp
+//  13309    core/relief.cpp
+//  13335    core/reporter.cpp
+//  13418    core/source_location.cpp
+//  13434    core/text.cpp
+//  13788    core/wait.cpp
+//  13800    core/warning.cpp
+//  13814    model/acceptance.cpp
+//  13873    model/checks.cpp
+//  13911    model/connection_fault.cpp
+//  14013    model/failure.cpp
+//  14160    model/fault.cpp
+//  14395    model/finding.cpp
+//  14429    model/hold.cpp
+//  14451    model/http_reply.cpp
+//  14517    model/pace.cpp
+//  14715    model/profile.cpp
+//  14894    model/range.cpp
+//  14924    model/received_request.cpp
+//  14992    model/reply.cpp
+//  15402    model/reply_checks.cpp
+//  15594    model/reply_template.cpp
+//  15766    model/sent_answer.cpp
+//  15794    model/sse_dialect.cpp
+//  15940    request/chat_fields.cpp
+//  16082    request/chat_messages.cpp
+//  16291    request/chat_reader.cpp
+//  16704    request/chat_request.cpp
+//  16788    request/embedding_request.cpp
+//  16876    keys/api_key.cpp
+//  16926    keys/key_store.cpp
+//  17472    keys/keys.cpp
+//  17536    keys/secrets.cpp
+//  17743    answer/bodies.cpp
+//  17848    answer/completion.cpp
+//  18081    answer/completion_events.cpp
+//  18291    answer/completion_json.cpp
+//  18508    answer/default_reply.cpp
+//  18705    answer/embeddings.cpp
+//  18822    answer/events.cpp
+//  18841    answer/occurrences.cpp
+//  18863    answer/schema_checker.cpp
+//  19326    answer/schema_instance.cpp
+//  19699    answer/tokens.cpp
+//  19925    answer/words.cpp
+//  19986    script/chaos.cpp
+//  20127    script/chaos_rules.cpp
+//  20239    script/connection_faults.cpp
+//  20348    script/excerpts.cpp
+//  20411    script/field_matchers.cpp
+//  20824    script/forced_failures.cpp
+//  20928    script/hiding.cpp
+//  21045    script/json_comparison.cpp
+//  21131    script/matcher.cpp
+//  21386    script/matchers.cpp
+//  21742    script/scope.cpp
+//  21800    script/script.cpp
+//  22231    script/text_matchers.cpp
+//  22353    delivery/answer_log.cpp
+//  22523    delivery/delivery.cpp
+//  22988    delivery/faults_and_waits.cpp
+//  23263    delivery/framing.cpp
+//  23380    delivery/gzip.cpp
+//  23447    delivery/pace_schedule.cpp
+//  23516    delivery/progress.cpp
+//  23567    delivery/write_queue.cpp
+//  23715    http/acceptor.cpp
+//  23823    http/compatibility.cpp
+//  23932    http/connection.cpp
+//  24513    http/poller.cpp
+//  24728    http/reactor.cpp
+//  24995    http/request_reader.cpp
+//  25445    http/response.cpp
+//  25526    http/server.cpp
+//  25935    http/sockets.cpp
+//  26443    http/turned_away.cpp
+//  26532    http/wakes.cpp
+//  26580    http/workers.cpp
+//  26693    evidence/diagnosis.cpp
+//  26913    evidence/evidence_json.cpp
+//  27297    evidence/exchange.cpp
+//  27599    evidence/gateway_problems.cpp
+//  28050    evidence/journal.cpp
+//  28208    evidence/kept_problems.cpp
+//  28319    evidence/notes.cpp
+//  28420    evidence/record.cpp
+//  28879    evidence/redaction.cpp
+//  29021    evidence/redirects.cpp
+//  29132    evidence/retries.cpp
+//  29524    evidence/review.cpp
+//  29903    evidence/told_in_body.cpp
+//  30003    evidence/verification.cpp
+//  30120    serve/asked_requests.cpp
+//  30187    serve/chat_judge.cpp
+//  30508    serve/connection_loop.cpp
+//  30668    serve/cross_origin.cpp
+//  30711    serve/delivery_report.cpp
+//  30802    serve/gateway_state.cpp
+//  30838    serve/judge.cpp
+//  31066    serve/limits.cpp
+//  31165    serve/operations.cpp
+//  31388    serve/profile_headers.cpp
+//  31429    serve/reply_answer.cpp
+//  31573    serve/request_checks.cpp
+//  31648    serve/runner.cpp
+//  31912    serve/served_models.cpp
+//  31990    serve/served_request.cpp
+//  32061    gateway/catalogue.cpp
+//  32482    gateway/catalogue_chunks.cpp
+//  32781    gateway/catalogue_delivery.cpp
+//  32936    gateway/catalogue_entries.cpp
+//  33165    gateway/catalogue_failures.cpp
+//  33453    gateway/catalogue_framing.cpp
+//  33640    gateway/catalogue_tool_calls.cpp
+//  33844    gateway/chat_script.cpp
+//  33993    gateway/gateway.cpp
+//  34284    gateway/mishaps.cpp
+//  34631    gateway/options.cpp
+//  34784    gateway/sweep.cpp
+//  35207    document/scenario_files.cpp
+//  35358    document/script_document.cpp
+//  35760    document/script_faults.cpp
+//  36069    document/script_files.cpp
+//  36216    document/script_gateway.cpp
+//  36550    document/script_matchers.cpp
+//  36916    document/script_objects.cpp
+//  37082    document/script_reader.cpp
+//  37525    document/script_references.cpp
+//  37849    document/script_replies.cpp
+//  38326    document/script_schema.cpp
+//  38461    document/script_sections.cpp
+//  39042    document/script_values.cpp
+//  39457  Adapters
+//  39474    adapters/catch2.hpp
+//  39632    adapters/doctest.hpp
+//  39796    adapters/gtest.hpp
