@@ -40,6 +40,7 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
+
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
