@@ -264,8 +264,7 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// Defined in the implementation. If it is missing, the linker prints this name, which says what to do. mold sorts
-/// missing names by hash; this one is among the first.
+/// If undefined, the linker prints this name, which says what to do. mold sorts names by hash; this one comes early.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
@@ -4494,6 +4493,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
+
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));
@@ -4685,9 +4685,8 @@ std::string excerpt(std::string_view text, std::size_t max_bytes);
 /// and paragraphs, bidirectional controls, and zero-width characters except the joiners that scripts need.
 bool is_disruptive(char32_t character);
 
-/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
-/// invalid bytes by U+FFFD. Cuts to `max_bytes` bytes, between characters, with "…" if anything was cut. `quotable`:
-/// also escapes quotation marks and backslashes.
+/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), replaces
+/// invalid bytes by U+FFFD, and cuts as excerpt() does. `quotable`: also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
 /// The same for several lines, keeping line ends.
@@ -4832,8 +4831,7 @@ Json read_json_if_valid(std::string_view text);
 
 // ---- core/pattern.hpp -----------------------------------------------------------------------------------------------
 
-// Regular expressions: compiled to an automaton, searched for in text, and used to generate matching text. All work is
-// limited: a pattern by a client or a test costs a fraction of a second at most, and no deep recursion.
+// Regular expressions as automata, to search and to generate text, with limited work and no deep recursion.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
@@ -4851,8 +4849,7 @@ struct Unsupported {
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Progress earns further steps, up to `most` in all. Setting `stopped` ends the work; it must outlive the budget and
-  /// may be null.
+  /// Progress earns steps, up to `most`. Setting `stopped` ends the work; it may be null and must outlive the budget.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -4869,7 +4866,6 @@ class Budget {
   }
   std::size_t spent() const { return spent_; }
 
-  /// Counts one nested call while it exists.
   class Frame {
    public:
     explicit Frame(Budget& budget) : budget_(budget) {
@@ -4904,8 +4900,7 @@ struct PatternState {
   std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction). Every search takes time proportional to text × states; with
-/// lookaheads, text² × states at worst.
+/// A Thompson automaton. Searches take time proportional to text × states; with lookaheads, text² × states at worst.
 struct Pattern {
   std::vector<PatternState> states;  ///< The first is the start, the last accepts.
   /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.
@@ -5095,8 +5090,7 @@ class Timeline {
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   bool is_instant() const;
-  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
-  /// its later waits on the manual clock take no time.
+  /// Notes that a guard ended a wait of this exchange: its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 
@@ -5242,8 +5236,7 @@ namespace process {
 /// An id that differs between a process and its forked children.
 long id();
 
-/// Preserves the process's SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks, because
-/// two concurrent ones would save each other's change.
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
 class KeptSigpipe {
  public:
   KeptSigpipe();
@@ -7793,7 +7786,6 @@ class AnswerLog {
     std::vector<Part> parts;
     /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
@@ -7807,7 +7799,6 @@ class AnswerLog {
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
   /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// Notes that the answer is a stream of events.
   void stream();
   void done_follows(std::size_t event);
   void end_body();
@@ -8532,13 +8523,11 @@ class ExchangeObserver {
 
   /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
-  /// The system accepted `bytes` bytes of the answer.
   virtual void mark_written(std::size_t bytes) = 0;
   /// The client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
   /// Whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
-  /// A hold or a manual wait exceeded its real-time guard.
   virtual void mark_guard_expired() = 0;
 };
 
@@ -8766,8 +8755,8 @@ class Connection final : public Outlet {
   std::optional<Arrival> look_for_request();
   /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
-  /// a control character or a line end other than CRLF, so that other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so that other protocols fail
+  /// early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -8775,8 +8764,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
   /// Appends one line with its line end to `out`. Returns `too_large` beyond `max` bytes.
   std::optional<Arrival> read_line(std::size_t max, std::string& out);
-  /// Makes read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once() is
-  /// called or the client closes its side.
+  /// Makes read_exactly and read_line take `step` bytes per `gap`, until read_at_once() or the client's FIN.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
   /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.
@@ -9083,7 +9071,6 @@ class RequestReader {
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
-/// Reads and discards the body of a request that was answered early.
 class SkippedBody {
  public:
   SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}
@@ -9114,8 +9101,8 @@ class ConnectionHandler {
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
-  /// gives no thread. Throws std::bad_alloc.
+  /// Starts serving; `serve` is destroyed with the connection. Returns an error without a thread. Throws
+  /// std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
@@ -9414,8 +9401,7 @@ class Reactor final : private Relief {
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
-    /// the client.
+    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};
@@ -11959,8 +11945,7 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
-  /// has passed, or the clock agrees with the machine's.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -12021,8 +12006,7 @@ class ManualClockState final : public ClockState {
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
-    // wait for each other.
+    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
@@ -12607,7 +12591,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the opening quotation mark
+    ++at_;
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
@@ -12836,13 +12820,12 @@ MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
 MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // replace the covered ones
+  Numbers borders;
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at index `place` of Pattern::sets contains a character.
 MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
@@ -22665,7 +22648,6 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
   }
 }
 
-// Long, so that all steps are in one place.
 MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
   switch (step.kind) {
     case Kind::head:
@@ -25830,7 +25812,6 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;
@@ -39915,291 +39896,291 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    154    core/shared.hpp
 //    197    core/forward.hpp
 //    262    core/implementation.hpp
-//    277    gateway/gateway.hpp
-//    466    gateway/chat_script.hpp
-//    617    model/range.hpp
-//    651    script/matcher.hpp
-//    729    script/matchers.hpp
-//    857    model/reply.hpp
-//   1196    model/received_request.hpp
-//   1282    model/failure.hpp
-//   1389    core/wait.hpp
-//   1419    core/clock.hpp
-//   1523    model/fault.hpp
-//   1691    model/hold.hpp
-//   1733    model/pace.hpp
-//   1890    model/sse_dialect.hpp
-//   2008    model/writes.hpp
-//   2039    model/http_reply.hpp
-//   2121    model/connection_fault.hpp
-//   2217    evidence/journal.hpp
-//   2514    model/sent_answer.hpp
-//   2585    script/near_miss.hpp
-//   2631    evidence/verification.hpp
-//   2759    model/finding.hpp
-//   2803    evidence/review.hpp
-//   2928    model/operation.hpp
-//   2959    keys/api_key.hpp
-//   3090    keys/keys.hpp
-//   3153    model/profile.hpp
-//   3185    model/tokenizer.hpp
-//   3197    gateway/options.hpp
-//   3348    model/acceptance.hpp
-//   3528    request/chat_request.hpp
-//   3647    script/scope.hpp
-//   3702    script/failure_scope.hpp
-//   3748    script/chaos.hpp
-//   3850    gateway/sweep.hpp
-//   3990    gateway/catalogue.hpp
-//   4163    gateway/mishaps.hpp
-//   4265    document/scenario_files.hpp
-//   4297    core/error.hpp
-//   4312    document/script_document.hpp
-//   4452    evidence/evidence_json.hpp
-//   4476    core/printed.hpp
+//    276    gateway/gateway.hpp
+//    465    gateway/chat_script.hpp
+//    616    model/range.hpp
+//    650    script/matcher.hpp
+//    728    script/matchers.hpp
+//    856    model/reply.hpp
+//   1195    model/received_request.hpp
+//   1281    model/failure.hpp
+//   1388    core/wait.hpp
+//   1418    core/clock.hpp
+//   1522    model/fault.hpp
+//   1690    model/hold.hpp
+//   1732    model/pace.hpp
+//   1889    model/sse_dialect.hpp
+//   2007    model/writes.hpp
+//   2038    model/http_reply.hpp
+//   2120    model/connection_fault.hpp
+//   2216    evidence/journal.hpp
+//   2513    model/sent_answer.hpp
+//   2584    script/near_miss.hpp
+//   2630    evidence/verification.hpp
+//   2758    model/finding.hpp
+//   2802    evidence/review.hpp
+//   2927    model/operation.hpp
+//   2958    keys/api_key.hpp
+//   3089    keys/keys.hpp
+//   3152    model/profile.hpp
+//   3184    model/tokenizer.hpp
+//   3196    gateway/options.hpp
+//   3347    model/acceptance.hpp
+//   3527    request/chat_request.hpp
+//   3646    script/scope.hpp
+//   3701    script/failure_scope.hpp
+//   3747    script/chaos.hpp
+//   3849    gateway/sweep.hpp
+//   3989    gateway/catalogue.hpp
+//   4162    gateway/mishaps.hpp
+//   4264    document/scenario_files.hpp
+//   4296    core/error.hpp
+//   4311    document/script_document.hpp
+//   4451    evidence/evidence_json.hpp
+//   4475    core/printed.hpp
 //   4504    core/reporter.hpp
 //   4583  Implementation
 //   4644    core/text.hpp
-//   4748    core/random.hpp
-//   4779    core/json_reader.hpp
-//   4833    core/pattern.hpp
-//   4928    core/json_pointer.hpp
-//   4945    core/calendar.hpp
-//   4979    core/access.hpp
-//   5051    core/timeline.hpp
-//   5237    core/process.hpp
-//   5261    core/relief.hpp
-//   5291    core/warning.hpp
-//   5300    core/rows.hpp
-//   5326    core/change_count.hpp
-//   5370    core/seldom.hpp
-//   5397    model/profile_traits.hpp
-//   5505    model/checks.hpp
-//   5522    model/reply_data.hpp
-//   5590    model/request_error.hpp
-//   5603    model/fault_rows.hpp
-//   5732    model/failure_rows.hpp
-//   5773    model/dialect_rows.hpp
-//   5813    model/finding_kinds.hpp
-//   5890    model/reply_checks.hpp
-//   5925    model/reply_template.hpp
-//   5948    request/embedding_request.hpp
-//   5972    request/chat_parser.hpp
-//   5989    request/chat_fields.hpp
-//   6037    request/chat_reader.hpp
-//   6133    keys/secrets.hpp
-//   6180    keys/key_store.hpp
-//   6408    answer/bodies.hpp
-//   6436    answer/events.hpp
-//   6483    answer/tokens.hpp
-//   6554    answer/completion.hpp
-//   6658    answer/completion_json.hpp
-//   6691    answer/completion_events.hpp
-//   6754    answer/words.hpp
-//   6769    answer/default_reply.hpp
-//   6784    answer/schema_instance.hpp
-//   6805    answer/embeddings.hpp
-//   6821    answer/occurrences.hpp
-//   6844    answer/schema_checker.hpp
-//   6934    script/matcher_node.hpp
-//   7025    script/script.hpp
-//   7305    script/chaos_plan.hpp
-//   7351    script/chaos_rules.hpp
-//   7433    script/connection_faults.hpp
-//   7489    script/forced_failures.hpp
-//   7534    script/field_matchers.hpp
-//   7628    script/hiding.hpp
-//   7669    script/excerpts.hpp
-//   7695    script/json_comparison.hpp
-//   7722    script/matcher_leaf.hpp
-//   7753    delivery/answer_log.hpp
-//   7864    delivery/gzip.hpp
-//   7889    delivery/framing.hpp
-//   7938    delivery/outlet.hpp
-//   7985    delivery/pace_schedule.hpp
-//   8027    delivery/progress.hpp
-//   8077    delivery/waits.hpp
-//   8153    delivery/write_queue.hpp
-//   8245    delivery/delivery.hpp
-//   8511    http/exchange_observer.hpp
-//   8547    http/sockets.hpp
-//   8667    http/wakes.hpp
-//   8712    http/connection.hpp
-//   8981    http/request_reader.hpp
-//   9106    http/server.hpp
-//   9163    http/response.hpp
-//   9178    http/turned_away.hpp
-//   9226    http/workers.hpp
-//   9282    http/acceptor.hpp
-//   9325    http/compatibility.hpp
-//   9335    http/poller.hpp
-//   9374    http/reactor.hpp
-//   9481    evidence/kept_problems.hpp
-//   9551    evidence/record.hpp
-//   9819    evidence/gateway_parts.hpp
-//   9838    evidence/review_parts.hpp
-//   9902    evidence/diagnosis.hpp
-//   9974    evidence/redaction.hpp
-//   9995    evidence/gateway_problems.hpp
-//  10098    serve/asked_requests.hpp
-//  10176    serve/operations.hpp
-//  10246    serve/served_models.hpp
-//  10289    serve/gateway_state.hpp
-//  10350    serve/served_request.hpp
-//  10533    serve/runner.hpp
-//  10599    serve/connection_loop.hpp
-//  10644    serve/request_checks.hpp
-//  10667    serve/tester_code.hpp
-//  10732    gateway/catalogue_entries.hpp
-//  11036    gateway/option_values.hpp
-//  11097    gateway/sweep_run.hpp
-//  11121    document/script_reader.hpp
-//  11330    document/script_files.hpp
-//  11349    document/script_references.hpp
-//  11385    document/script_sections.hpp
-//  11514    document/script_values.hpp
-//  11649    document/loaded_document.hpp
-//  11681    core/calendar.cpp
-//  11791    core/clock.cpp
-//  12195    core/gate.cpp
-//  12405    core/implementation.cpp
-//  12417    core/json_pointer.cpp
-//  12474    core/json_reader.cpp
-//  12813    core/pattern.cpp
-//  13227    core/process.cpp
-//  13251    core/random.cpp
-//  13310    core/relief.cpp
-//  13336    core/reporter.cpp
-//  13419    core/source_location.cpp
-//  13435    core/text.cpp
-//  13789    core/wait.cpp
-//  13801    core/warning.cpp
-//  13815    model/acceptance.cpp
-//  13874    model/checks.cpp
-//  13912    model/connection_fault.cpp
-//  14014    model/failure.cpp
-//  14161    model/fault.cpp
-//  14396    model/finding.cpp
-//  14430    model/hold.cpp
-//  14452    model/http_reply.cpp
-//  14518    model/pace.cpp
-//  14716    model/profile.cpp
-//  14895    model/range.cpp
-//  14925    model/received_request.cpp
-//  14993    model/reply.cpp
-//  15403    model/reply_checks.cpp
-//  15595    model/reply_template.cpp
-//  15767    model/sent_answer.cpp
-//  15795    model/sse_dialect.cpp
-//  15941    request/chat_fields.cpp
-//  16083    request/chat_messages.cpp
-//  16292    request/chat_reader.cpp
-//  16705    request/chat_request.cpp
-//  16789    request/embedding_request.cpp
-//  16877    keys/api_key.cpp
-//  16927    keys/key_store.cpp
-//  17473    keys/keys.cpp
-//  17537    keys/secrets.cpp
-//  17744    answer/bodies.cpp
-//  17849    answer/completion.cpp
-//  18082    answer/completion_events.cpp
-//  18292    answer/completion_json.cpp
-//  18509    answer/default_reply.cpp
-//  18706    answer/embeddings.cpp
-//  18823    answer/events.cpp
-//  18842    answer/occurrences.cpp
-//  18864    answer/schema_checker.cpp
-//  19327    answer/schema_instance.cpp
-//  19700    answer/tokens.cpp
-//  19926    answer/words.cpp
-//  19987    script/chaos.cpp
-//  20128    script/chaos_rules.cpp
-//  20240    script/connection_faults.cpp
-//  20349    script/excerpts.cpp
-//  20412    script/field_matchers.cpp
-//  20825    script/forced_failures.cpp
-//  20929    script/hiding.cpp
-//  21046    script/json_comparison.cpp
-//  21132    script/matcher.cpp
-//  21387    script/matchers.cpp
-//  21743    script/scope.cpp
-//  21801    script/script.cpp
-//  22232    script/text_matchers.cpp
-//  22354    delivery/answer_log.cpp
-//  22524    delivery/delivery.cpp
-//  22989    delivery/faults_and_waits.cpp
-//  23264    delivery/framing.cpp
-//  23381    delivery/gzip.cpp
-//  23448    delivery/pace_schedule.cpp
-//  23517    delivery/progress.cpp
-//  23568    delivery/write_queue.cpp
-//  23716    http/acceptor.cpp
-//  23824    http/compatibility.cpp
-//  23933    http/connection.cpp
-//  24514    http/poller.cpp
-//  24729    http/reactor.cpp
-//  24996    http/request_reader.cpp
-//  25446    http/response.cpp
-//  25527    http/server.cpp
-//  25936    http/sockets.cpp
-//  26444    http/turned_away.cpp
-//  26533    http/wakes.cpp
-//  26581    http/workers.cpp
-//  26694    evidence/diagnosis.cpp
-//  26914    evidence/evidence_json.cpp
-//  27298    evidence/exchange.cpp
-//  27600    evidence/gateway_problems.cpp
-//  28051    evidence/journal.cpp
-//  28209    evidence/kept_problems.cpp
-//  28320    evidence/notes.cpp
-//  28421    evidence/record.cpp
-//  28880    evidence/redaction.cpp
-//  29022    evidence/redirects.cpp
-//  29133    evidence/retries.cpp
-//  29525    evidence/review.cpp
-//  29904    evidence/told_in_body.cpp
-//  30004    evidence/verification.cpp
-//  30121    serve/asked_requests.cpp
-//  30188    serve/chat_judge.cpp
-//  30509    serve/connection_loop.cpp
-//  30669    serve/cross_origin.cpp
-//  30712    serve/delivery_report.cpp
-//  30803    serve/gateway_state.cpp
-//  30839    serve/judge.cpp
-//  31067    serve/limits.cpp
-//  31166    serve/operations.cpp
-//  31389    serve/profile_headers.cpp
-//  31430    serve/reply_answer.cpp
-//  31574    serve/request_checks.cpp
-//  31649    serve/runner.cpp
-//  31913    serve/served_models.cpp
-//  31991    serve/served_request.cpp
-//  32062    gateway/catalogue.cpp
-//  32483    gateway/catalogue_chunks.cpp
-//  32782    gateway/catalogue_delivery.cpp
-//  32937    gateway/catalogue_entries.cpp
-//  33166    gateway/catalogue_failures.cpp
-//  33454    gateway/catalogue_framing.cpp
-//  33641    gateway/catalogue_tool_calls.cpp
-//  33845    gateway/chat_script.cpp
-//  33994    gateway/gateway.cpp
-//  34285    gateway/mishaps.cpp
-//  34632    gateway/options.cpp
-//  34785    gateway/sweep.cpp
-//  35208    document/scenario_files.cpp
-//  35359    document/script_document.cpp
-//  35761    document/script_faults.cpp
-//  36070    document/script_files.cpp
-//  36217    document/script_gateway.cpp
-//  36551    document/script_matchers.cpp
-//  36917    document/script_objects.cpp
-//  37083    document/script_reader.cpp
-//  37526    document/script_references.cpp
-//  37850    document/script_replies.cpp
-//  38327    document/script_schema.cpp
-//  38462    document/script_sections.cpp
-//  39043    document/script_values.cpp
-//  39458  Adapters
-//  39475    adapters/catch2.hpp
-//  39632    adapters/doctest.hpp
-//  39795    adapters/gtest.hpp
+//   4747    core/random.hpp
+//   4778    core/json_reader.hpp
+//   4832    core/pattern.hpp
+//   4923    core/json_pointer.hpp
+//   4940    core/calendar.hpp
+//   4974    core/access.hpp
+//   5046    core/timeline.hpp
+//   5231    core/process.hpp
+//   5254    core/relief.hpp
+//   5284    core/warning.hpp
+//   5293    core/rows.hpp
+//   5319    core/change_count.hpp
+//   5363    core/seldom.hpp
+//   5390    model/profile_traits.hpp
+//   5498    model/checks.hpp
+//   5515    model/reply_data.hpp
+//   5583    model/request_error.hpp
+//   5596    model/fault_rows.hpp
+//   5725    model/failure_rows.hpp
+//   5766    model/dialect_rows.hpp
+//   5806    model/finding_kinds.hpp
+//   5883    model/reply_checks.hpp
+//   5918    model/reply_template.hpp
+//   5941    request/embedding_request.hpp
+//   5965    request/chat_parser.hpp
+//   5982    request/chat_fields.hpp
+//   6030    request/chat_reader.hpp
+//   6126    keys/secrets.hpp
+//   6173    keys/key_store.hpp
+//   6401    answer/bodies.hpp
+//   6429    answer/events.hpp
+//   6476    answer/tokens.hpp
+//   6547    answer/completion.hpp
+//   6651    answer/completion_json.hpp
+//   6684    answer/completion_events.hpp
+//   6747    answer/words.hpp
+//   6762    answer/default_reply.hpp
+//   6777    answer/schema_instance.hpp
+//   6798    answer/embeddings.hpp
+//   6814    answer/occurrences.hpp
+//   6837    answer/schema_checker.hpp
+//   6927    script/matcher_node.hpp
+//   7018    script/script.hpp
+//   7298    script/chaos_plan.hpp
+//   7344    script/chaos_rules.hpp
+//   7426    script/connection_faults.hpp
+//   7482    script/forced_failures.hpp
+//   7527    script/field_matchers.hpp
+//   7621    script/hiding.hpp
+//   7662    script/excerpts.hpp
+//   7688    script/json_comparison.hpp
+//   7715    script/matcher_leaf.hpp
+//   7746    delivery/answer_log.hpp
+//   7855    delivery/gzip.hpp
+//   7880    delivery/framing.hpp
+//   7929    delivery/outlet.hpp
+//   7976    delivery/pace_schedule.hpp
+//   8018    delivery/progress.hpp
+//   8068    delivery/waits.hpp
+//   8144    delivery/write_queue.hpp
+//   8236    delivery/delivery.hpp
+//   8502    http/exchange_observer.hpp
+//   8536    http/sockets.hpp
+//   8656    http/wakes.hpp
+//   8701    http/connection.hpp
+//   8969    http/request_reader.hpp
+//   9093    http/server.hpp
+//   9150    http/response.hpp
+//   9165    http/turned_away.hpp
+//   9213    http/workers.hpp
+//   9269    http/acceptor.hpp
+//   9312    http/compatibility.hpp
+//   9322    http/poller.hpp
+//   9361    http/reactor.hpp
+//   9467    evidence/kept_problems.hpp
+//   9537    evidence/record.hpp
+//   9805    evidence/gateway_parts.hpp
+//   9824    evidence/review_parts.hpp
+//   9888    evidence/diagnosis.hpp
+//   9960    evidence/redaction.hpp
+//   9981    evidence/gateway_problems.hpp
+//  10084    serve/asked_requests.hpp
+//  10162    serve/operations.hpp
+//  10232    serve/served_models.hpp
+//  10275    serve/gateway_state.hpp
+//  10336    serve/served_request.hpp
+//  10519    serve/runner.hpp
+//  10585    serve/connection_loop.hpp
+//  10630    serve/request_checks.hpp
+//  10653    serve/tester_code.hpp
+//  10718    gateway/catalogue_entries.hpp
+//  11022    gateway/option_values.hpp
+//  11083    gateway/sweep_run.hpp
+//  11107    document/script_reader.hpp
+//  11316    document/script_files.hpp
+//  11335    document/script_references.hpp
+//  11371    document/script_sections.hpp
+//  11500    document/script_values.hpp
+//  11635    document/loaded_document.hpp
+//  11667    core/calendar.cpp
+//  11777    core/clock.cpp
+//  12179    core/gate.cpp
+//  12389    core/implementation.cpp
+//  12401    core/json_pointer.cpp
+//  12458    core/json_reader.cpp
+//  12797    core/pattern.cpp
+//  13210    core/process.cpp
+//  13234    core/random.cpp
+//  13293    core/relief.cpp
+//  13319    core/reporter.cpp
+//  13402    core/source_location.cpp
+//  13418    core/text.cpp
+//  13772    core/wait.cpp
+//  13784    core/warning.cpp
+//  13798    model/acceptance.cpp
+//  13857    model/checks.cpp
+//  13895    model/connection_fault.cpp
+//  13997    model/failure.cpp
+//  14144    model/fault.cpp
+//  14379    model/finding.cpp
+//  14413    model/hold.cpp
+//  14435    model/http_reply.cpp
+//  14501    model/pace.cpp
+//  14699    model/profile.cpp
+//  14878    model/range.cpp
+//  14908    model/received_request.cpp
+//  14976    model/reply.cpp
+//  15386    model/reply_checks.cpp
+//  15578    model/reply_template.cpp
+//  15750    model/sent_answer.cpp
+//  15778    model/sse_dialect.cpp
+//  15924    request/chat_fields.cpp
+//  16066    request/chat_messages.cpp
+//  16275    request/chat_reader.cpp
+//  16688    request/chat_request.cpp
+//  16772    request/embedding_request.cpp
+//  16860    keys/api_key.cpp
+//  16910    keys/key_store.cpp
+//  17456    keys/keys.cpp
+//  17520    keys/secrets.cpp
+//  17727    answer/bodies.cpp
+//  17832    answer/completion.cpp
+//  18065    answer/completion_events.cpp
+//  18275    answer/completion_json.cpp
+//  18492    answer/default_reply.cpp
+//  18689    answer/embeddings.cpp
+//  18806    answer/events.cpp
+//  18825    answer/occurrences.cpp
+//  18847    answer/schema_checker.cpp
+//  19310    answer/schema_instance.cpp
+//  19683    answer/tokens.cpp
+//  19909    answer/words.cpp
+//  19970    script/chaos.cpp
+//  20111    script/chaos_rules.cpp
+//  20223    script/connection_faults.cpp
+//  20332    script/excerpts.cpp
+//  20395    script/field_matchers.cpp
+//  20808    script/forced_failures.cpp
+//  20912    script/hiding.cpp
+//  21029    script/json_comparison.cpp
+//  21115    script/matcher.cpp
+//  21370    script/matchers.cpp
+//  21726    script/scope.cpp
+//  21784    script/script.cpp
+//  22215    script/text_matchers.cpp
+//  22337    delivery/answer_log.cpp
+//  22507    delivery/delivery.cpp
+//  22971    delivery/faults_and_waits.cpp
+//  23246    delivery/framing.cpp
+//  23363    delivery/gzip.cpp
+//  23430    delivery/pace_schedule.cpp
+//  23499    delivery/progress.cpp
+//  23550    delivery/write_queue.cpp
+//  23698    http/acceptor.cpp
+//  23806    http/compatibility.cpp
+//  23915    http/connection.cpp
+//  24496    http/poller.cpp
+//  24711    http/reactor.cpp
+//  24978    http/request_reader.cpp
+//  25428    http/response.cpp
+//  25509    http/server.cpp
+//  25917    http/sockets.cpp
+//  26425    http/turned_away.cpp
+//  26514    http/wakes.cpp
+//  26562    http/workers.cpp
+//  26675    evidence/diagnosis.cpp
+//  26895    evidence/evidence_json.cpp
+//  27279    evidence/exchange.cpp
+//  27581    evidence/gateway_problems.cpp
+//  28032    evidence/journal.cpp
+//  28190    evidence/kept_problems.cpp
+//  28301    evidence/notes.cpp
+//  28402    evidence/record.cpp
+//  28861    evidence/redaction.cpp
+//  29003    evidence/redirects.cpp
+//  29114    evidence/retries.cpp
+//  29506    evidence/review.cpp
+//  29885    evidence/told_in_body.cpp
+//  29985    evidence/verification.cpp
+//  30102    serve/asked_requests.cpp
+//  30169    serve/chat_judge.cpp
+//  30490    serve/connection_loop.cpp
+//  30650    serve/cross_origin.cpp
+//  30693    serve/delivery_report.cpp
+//  30784    serve/gateway_state.cpp
+//  30820    serve/judge.cpp
+//  31048    serve/limits.cpp
+//  31147    serve/operations.cpp
+//  31370    serve/profile_headers.cpp
+//  31411    serve/reply_answer.cpp
+//  31555    serve/request_checks.cpp
+//  31630    serve/runner.cpp
+//  31894    serve/served_models.cpp
+//  31972    serve/served_request.cpp
+//  32043    gateway/catalogue.cpp
+//  32464    gateway/catalogue_chunks.cpp
+//  32763    gateway/catalogue_delivery.cpp
+//  32918    gateway/catalogue_entries.cpp
+//  33147    gateway/catalogue_failures.cpp
+//  33435    gateway/catalogue_framing.cpp
+//  33622    gateway/catalogue_tool_calls.cpp
+//  33826    gateway/chat_script.cpp
+//  33975    gateway/gateway.cpp
+//  34266    gateway/mishaps.cpp
+//  34613    gateway/options.cpp
+//  34766    gateway/sweep.cpp
+//  35189    document/scenario_files.cpp
+//  35340    document/script_document.cpp
+//  35742    document/script_faults.cpp
+//  36051    document/script_files.cpp
+//  36198    document/script_gateway.cpp
+//  36532    document/script_matchers.cpp
+//  36898    document/script_objects.cpp
+//  37064    document/script_reader.cpp
+//  37507    document/script_references.cpp
+//  37831    document/script_replies.cpp
+//  38308    document/script_schema.cpp
+//  38443    document/script_sections.cpp
+//  39024    document/script_values.cpp
+//  39439  Adapters
+//  39456    adapters/catch2.hpp
+//  39613    adapters/doctest.hpp
+//  39776    adapters/gtest.hpp

@@ -186,8 +186,7 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
-  /// has passed, or the clock agrees with the machine's.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -248,8 +247,7 @@ class ManualClockState final : public ClockState {
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
-    // wait for each other.
+    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;

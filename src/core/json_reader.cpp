@@ -146,7 +146,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the opening quotation mark
+    ++at_;
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);

@@ -34,13 +34,12 @@ Numbers inverse(Numbers set) {
 void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // replace the covered ones
+  Numbers borders;
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at index `place` of Pattern::sets contains a character.
 bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);

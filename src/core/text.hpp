@@ -51,9 +51,8 @@ std::string excerpt(std::string_view text, std::size_t max_bytes);
 /// and paragraphs, bidirectional controls, and zero-width characters except the joiners that scripts need.
 bool is_disruptive(char32_t character);
 
-/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
-/// invalid bytes by U+FFFD. Cuts to `max_bytes` bytes, between characters, with "…" if anything was cut. `quotable`:
-/// also escapes quotation marks and backslashes.
+/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), replaces
+/// invalid bytes by U+FFFD, and cuts as excerpt() does. `quotable`: also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
 /// The same for several lines, keeping line ends.

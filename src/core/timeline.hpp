@@ -57,8 +57,7 @@ class Timeline {
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   bool is_instant() const;
-  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
-  /// its later waits on the manual clock take no time.
+  /// Notes that a guard ended a wait of this exchange: its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 

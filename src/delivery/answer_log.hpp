@@ -51,7 +51,6 @@ class AnswerLog {
     std::vector<Part> parts;
     /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
@@ -65,7 +64,6 @@ class AnswerLog {
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
   /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// Notes that the answer is a stream of events.
   void stream();
   void done_follows(std::size_t event);
   void end_body();

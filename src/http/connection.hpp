@@ -74,8 +74,8 @@ class Connection final : public Outlet {
   std::optional<Arrival> look_for_request();
   /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
-  /// a control character or a line end other than CRLF, so that other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so that other protocols fail
+  /// early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -83,8 +83,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
   /// Appends one line with its line end to `out`. Returns `too_large` beyond `max` bytes.
   std::optional<Arrival> read_line(std::size_t max, std::string& out);
-  /// Makes read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once() is
-  /// called or the client closes its side.
+  /// Makes read_exactly and read_line take `step` bytes per `gap`, until read_at_once() or the client's FIN.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
   /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.

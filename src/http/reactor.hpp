@@ -57,8 +57,7 @@ class Reactor final : private Relief {
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
-    /// the client.
+    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};

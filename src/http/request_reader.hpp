@@ -119,7 +119,6 @@ class RequestReader {
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
-/// Reads and discards the body of a request that was answered early.
 class SkippedBody {
  public:
   SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}

@@ -329,7 +329,6 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;

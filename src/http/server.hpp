@@ -18,8 +18,8 @@ class ConnectionHandler {
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
-  /// gives no thread. Throws std::bad_alloc.
+  /// Starts serving; `serve` is destroyed with the connection. Returns an error without a thread. Throws
+  /// std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
