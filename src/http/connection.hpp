@@ -74,8 +74,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> look_for_request();
   /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte, so that other protocols fail
-  /// early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
