@@ -125,8 +125,7 @@ using Json = nlohmann::ordered_json;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A position in the test's source. std::source_location needs C++20, and files with both standards may share a
-/// program.
+/// A position in the test's source. Not std::source_location, which needs C++20.
 struct SourceLocation {
   const char* file = "";
   int line = 0;
@@ -158,8 +157,7 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Like std::make_shared, but with half the compile time per type: 25 functions instead of 56. Costs a second
-/// allocation.
+/// Like std::make_shared, with half the compile time per type but a second allocation.
 template <class T, class... Arguments>
 std::shared_ptr<T> share(Arguments&&... arguments) {
   return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));
@@ -266,8 +264,7 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// Defined in the implementation. If it is missing, the linker prints this name, which says what to do. mold sorts
-/// missing names by hash; this one is among the first.
+/// If undefined, the linker prints this name, which says what to do. mold sorts names by hash; this one comes early.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
@@ -1398,7 +1395,6 @@ struct Access;
 /// REQUIRE(wait) shows the condition and its progress.
 class [[nodiscard]] Wait {
  public:
-  /// Whether the condition was met in time.
   explicit operator bool() const { return fulfilled_; }
   /// The condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
@@ -1461,11 +1457,9 @@ class InstantClock : public Clock {
 /// gateway that uses the clock reports it, also for sleep_for.
 class ManualClock : public Clock {
  public:
-  /// A pending wait.
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
-    /// When the wait ends.
     TimePoint deadline;
   };
 
@@ -3528,13 +3522,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-/// A tool call by an assistant.
 struct ToolCall {
   std::string id;
   std::string name;
   /// JSON text as sent, perhaps invalid. For a custom tool, any text: its input.
   std::string arguments;
-  /// Whether it calls a custom tool.
   bool custom = false;
 
   /// The parsed arguments; null if they are not JSON.
@@ -3549,7 +3541,6 @@ struct Message {
   Json content;
   /// The author's name, or empty.
   std::string name;
-  /// The tool calls of an assistant.
   std::vector<ToolCall> tool_calls;
   /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
@@ -3564,7 +3555,6 @@ struct Tool {
   std::string description;
   /// JSON Schema of the arguments; null if absent, and for custom tools.
   Json parameters;
-  /// Default: false.
   bool strict = false;
   /// Whether its type is `custom`, if accepted. Its input is text.
   bool custom = false;
@@ -3573,13 +3563,10 @@ struct Tool {
 /// `tool_choice`: whether the model may or must call tools.
 struct ToolChoice {
   enum class Mode {
-    /// No calls.
     none,
     /// `auto`: any calls.
     automatic,
-    /// At least one call.
     required,
-    /// A call of the named tool.
     named,
   };
   Mode mode = Mode::none;
@@ -3600,7 +3587,6 @@ struct ResponseFormat {
   std::string name;
   /// For json_schema, the schema if sent; otherwise null.
   Json schema;
-  /// Default: false.
   bool strict = false;
 };
 
@@ -3636,14 +3622,12 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
-  /// The complete body as sent.
   Json body;
   /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message with role `user`, or empty.
   std::string last_user_text() const;
-  /// Whether the request offers a tool with that name.
   bool has_tool(std::string_view name) const;
   /// The tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
@@ -4490,7 +4474,6 @@ std::string printed(TimePoint moment);
 /// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
-/// The same for a duration of any unit.
 template <class Rep, class Period>
 std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   const long double nanoseconds =
@@ -4499,7 +4482,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// The same for a time of any precision.
+
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));
@@ -4543,11 +4526,8 @@ class InstalledReporter {
   Reporter installed_;
 };
 
-/// A gateway's notes on a failed test.
 struct TestNotes {
-  /// Complete lines.
   std::string text;
-  /// Where the gateway was made.
   SourceLocation where;
 };
 
@@ -4571,14 +4551,12 @@ class NoteSource {
   void end_notes();
 };
 
-/// Whether an adapter prints notes.
 bool are_notes_wanted();
 /// Keeps the notes of a destroyed gateway until the running test ends. Does nothing without an adapter.
 void keep_notes(TestNotes notes);
 
 // For adapters. One adapter that knows when tests end is enough.
 
-/// Enables notes.
 void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
 /// Called after a failed test: returns its gateways' notes that were not yet printed.
 std::vector<TestNotes> take_notes();
@@ -4657,13 +4635,11 @@ void pass_over_notes();
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
 
-/// Decodes the character that starts at byte `offset`. Returns its length in bytes and sets `code_point`; returns 0
-/// at the end of the text and for bytes that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most
-/// U+10FFFF).
+/// Decodes the character at byte `offset`. Returns its length and sets `code_point`; returns 0 at the end and for bytes
+/// that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are complete, valid UTF-8: the size of a valid text, or else the offset of the
-/// first invalid byte.
+/// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
 /// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
@@ -4680,7 +4656,6 @@ struct Position {
   std::size_t column;
 };
 
-/// The position of the byte at `offset`.
 Position position_in(std::string_view text, std::size_t offset);
 
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
@@ -4695,14 +4670,12 @@ std::string as_utf8(std::string_view text);
 /// Cuts the text to `max_bytes` bytes, between characters, and appends "…" if anything was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
-/// Whether the character can disguise or break a line, or control a terminal: control characters (U+0000 to U+001F,
-/// U+007F to U+009F), line and paragraph separators, bidirectional controls, and zero-width characters except the
-/// joiners that scripts need.
+/// Whether the character can disguise or break a line, or control a terminal: control characters, separators of lines
+/// and paragraphs, bidirectional controls, and zero-width characters except the joiners that scripts need.
 bool is_disruptive(char32_t character);
 
-/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
-/// invalid bytes by U+FFFD. Cuts to `max_bytes` bytes, between characters, with "…" if anything was cut. `quotable`:
-/// also escapes quotation marks and backslashes.
+/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), replaces
+/// invalid bytes by U+FFFD, and cuts as excerpt() does. `quotable`: also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
 /// The same for several lines, keeping line ends.
@@ -4767,8 +4740,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
-/// SplitMix64 with portable distributions, because the standard library's differ by platform and a scripted run must be
-/// repeatable everywhere. Each answer has its own generator.
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -4784,7 +4756,6 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
-  /// The same, appended to a text.
   void append_alphanumeric(std::size_t length, std::string& text);
 
  private:
@@ -4810,7 +4781,6 @@ struct JsonError : std::runtime_error {
   std::string reason;
 };
 
-/// A key that occurs more than once in an object.
 struct JsonDuplicate {
   /// The object's path, "messages[0]"; empty for the outermost value. Keys in it are cut to 60 bytes.
   std::string object;
@@ -4828,8 +4798,7 @@ struct JsonPlace {
 };
 
 struct JsonReadOptions {
-  /// The maximum nesting of arrays and objects. Real requests need about ten. Low enough for recursive functions on any
-  /// thread's stack.
+  /// The maximum nesting. Real requests need about ten. Low enough for recursive functions on any thread's stack.
   std::size_t max_depth = 512;
   /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
@@ -4851,8 +4820,7 @@ Json read_json_if_valid(std::string_view text);
 
 // ---- core/pattern.hpp -----------------------------------------------------------------------------------------------
 
-// Regular expressions: compiled to an automaton, searched for in text, and used to generate matching text. All work is
-// limited: a pattern by a client or a test costs a fraction of a second at most, and no deep recursion.
+// Regular expressions as automata, to search and to generate text, with limited work and no deep recursion.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
@@ -4863,15 +4831,14 @@ inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of
 
 /// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
-  std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence with the reason.
+  std::string path;  ///< JSON pointer into the schema; empty for its root.
+  std::string reason;
 };
 
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Progress earns further steps, up to `most` in all. Setting `stopped` ends the work; it must outlive the budget and
-  /// may be null.
+  /// Progress earns steps, up to `most`. Setting `stopped` ends the work; it may be null and must outlive the budget.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -4888,7 +4855,6 @@ class Budget {
   }
   std::size_t spent() const { return spent_; }
 
-  /// Counts one nested call while it exists.
   class Frame {
    public:
     explicit Frame(Budget& budget) : budget_(budget) {
@@ -4923,8 +4889,7 @@ struct PatternState {
   std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction). Every search takes time proportional to text × states; with
-/// lookaheads, text² × states at worst.
+/// A Thompson automaton. Searches take time proportional to text × states; with lookaheads, text² × states at worst.
 struct Pattern {
   std::vector<PatternState> states;  ///< The first is the start, the last accepts.
   /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.
@@ -4934,7 +4899,6 @@ struct Pattern {
 /// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
 /// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at
@@ -4978,9 +4942,8 @@ struct CivilTime {
   std::int64_t second;
 };
 
-/// Whole seconds since the Unix epoch, without the fraction.
+/// Whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-/// The second that contains the moment.
 CivilTime civil_time(TimePoint moment);
 /// The reverse; ignores the weekday. The year must be from 1970 to 2200.
 TimePoint moment_of(const CivilTime& time);
@@ -5003,7 +4966,6 @@ std::optional<TimePoint> parse_http_date(std::string_view text);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Gives the library access to what public handles and values hide.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -5029,17 +4991,14 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
-  /// The fields of wire::Headers, for modification.
   template <class T>
   static auto& fields(T& headers) {
     return headers.fields_;
   }
-  /// The distribution of a Timing or a Rate.
   template <class T>
   static const auto& distribution(const T& value) {
     return value.distribution_;
   }
-  /// The data of a value, for modification.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();
@@ -5116,14 +5075,11 @@ class Timeline {
   TimePoint at(std::chrono::steady_clock::time_point real) const;
   /// Real time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
-  /// Records a date on this clock that was sent to a client in Retry-After.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
-  /// Whether waiting takes no time.
   bool is_instant() const;
-  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
-  /// its later waits on the manual clock take no time.
+  /// Notes that a guard ended a wait of this exchange: its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 
@@ -5138,8 +5094,7 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
-/// Marks the calling thread as working for a timeline's exchange. If a test function called there moves or stops the
-/// clock, the clock knows which exchange it is in.
+/// Marks the calling thread as working for a timeline's exchange, in case a test function moves or stops the clock.
 class OnTimeline {
  public:
   explicit OnTimeline(Timeline& timeline);
@@ -5199,7 +5154,6 @@ class Acknowledgement {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
   /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
@@ -5234,7 +5188,6 @@ void pass_by(const Gate& gate);
 /// Calls of ManualClock::sleep_for that the guard ended.
 struct ExpiredSleeps {
   std::size_t count = 0;
-  /// The requested duration of the last one.
   Duration last{0};
 };
 /// Empty for clocks that are not manual.
@@ -5242,9 +5195,7 @@ ExpiredSleeps expired_sleeps(const Clock& clock);
 
 /// `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
-/// Whether only the test moves this clock.
 bool is_manual(const Clock& clock);
-/// Whether scripted waits take no time on this clock.
 bool is_instant(const Clock& clock);
 /// waits() of a handle that must refer to a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
@@ -5253,7 +5204,6 @@ std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
 std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
                                                      const std::function<bool()>& is_given_up = nullptr);
 
-/// The state of a gate.
 struct GateCounts {
   std::size_t reached = 0;
   std::size_t waiting = 0;
@@ -5270,14 +5220,12 @@ Duration bounded(Duration limit);
 // ---- core/process.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// Functions about the whole process.
 namespace process {
 
 /// An id that differs between a process and its forked children.
 long id();
 
-/// Preserves the process's SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks, because
-/// two concurrent ones would save each other's change.
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
 class KeptSigpipe {
  public:
   KeptSigpipe();
@@ -5314,12 +5262,10 @@ class Relieved {
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
-  /// Whether the relief was not called yet.
   bool is_pending() const;
 };
 
-/// Must be called before a thread blocks, runs test code or works for long. Lets the thread's relief, if any, take
-/// over. Very cheap otherwise.
+/// Must be called before a thread blocks, runs test code or works for long: calls its relief, if any. Cheap.
 void call_relief() noexcept;
 
 }}}  // namespace mock_gateway::detail
@@ -5328,8 +5274,7 @@ void call_relief() noexcept;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Writes `mock_gateway: `, the parts and a line end to standard error. Allocates no memory, so that it works when
-/// memory is exhausted.
+/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
 void warn(std::initializer_list<std::string_view> parts);
 
 }}}  // namespace mock_gateway::detail
@@ -5366,11 +5311,9 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Counts the test's changes to what requests are answered from. Changes for one key count for that key only, because
-/// stubs of one test do not affect requests of another. Thread-safe.
+/// Counts the test's changes to what requests are answered from, those for one key separately. Thread-safe.
 class ChangeCount {
  public:
-  /// Counts a change that may affect every request.
   void note() {
     ++of_all_;
     ++total_;
@@ -5384,7 +5327,6 @@ class ChangeCount {
     }
     ++total_;
   }
-  /// The number of changes that may affect requests with this key.
   std::uint64_t of(const std::string& id, const std::string& description) const {
     // Without changes for single keys, this takes no lock.
     if (const std::uint64_t total = total_; total == of_all_) return total;
@@ -6016,9 +5958,8 @@ EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ChatLimits {
-  /// The maximum of `n`.
   std::int64_t max_n = 128;
-  /// The profile. Fields that its service documents cause no finding.
+  /// Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
 };
 
@@ -6104,7 +6045,7 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
-/// Reads a body into a request.
+
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
@@ -6132,7 +6073,6 @@ class Reader {
   void take_message(const Json& value);
   void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may have no content.
   bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
@@ -6155,7 +6095,6 @@ class Reader {
   std::string expected_tool_type() const;
   /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// The name of a tool of this request, from an object with its name.
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
@@ -6452,7 +6391,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-/// A model that the gateway serves.
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
@@ -6482,7 +6420,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// One token in units of shares. At one token per second, a share is one nanosecond.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
 
-/// One event of a stream.
 struct StreamEvent {
   /// The text after `data: `, or all bytes of a raw event.
   std::string data;
@@ -6541,7 +6478,6 @@ struct TokenizedText {
   std::uint64_t share(std::size_t delta) const;
   /// The tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
-  /// Keeps the first `count` tokens.
   void keep_tokens(std::size_t count);
   /// Keeps the first `count` bytes; shortens a token that extends beyond them.
   void keep_bytes(std::size_t count);
@@ -6551,7 +6487,6 @@ struct TokenizedText {
     const std::size_t start = index == 0 ? 0 : borders[index - 1];
     return std::string_view(text).substr(start, borders[index] - start);
   }
-  /// The share of the first `bytes` bytes.
   std::uint64_t share_of_first(std::size_t bytes) const;
 };
 
@@ -6587,8 +6522,7 @@ class Tokens {
   TokenizedText split_arguments(std::string json) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of a request: those of each message's text, name and tool calls, those of the tools' JSON, and 3 per
-  /// message.
+  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
@@ -6635,7 +6569,6 @@ struct CompletionChoice {
   std::size_t deltas() const;
 };
 
-/// The token counts of an answer.
 struct Usage {
   std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;  // of all choices
@@ -6657,12 +6590,10 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 /// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError on failure; passes exceptions of `tokens`
-  /// on.
+  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError; passes exceptions of `tokens` on.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
-  /// The body of a plain answer.
   std::string body() const;
   /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
@@ -6676,9 +6607,7 @@ class Completion {
   std::int64_t top_logprobs() const { return top_logprobs_; }
   /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
   void merge_extra(std::string& json, const char* message) const;
-  /// Whether there are scripted fields to merge.
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
-  /// The fields to merge into single chunks.
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
   /// The scripted usage as sent; empty: usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
@@ -6724,7 +6653,6 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 
 /// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
-/// An identifier of the model's configuration, as some services send it.
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
@@ -6733,7 +6661,6 @@ void append_call(std::string& out, const CompletionToolCall& call, std::string_v
 /// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
-/// Whether every choice and chunk has the key `logprobs`.
 bool has_logprobs_key(const Completion& completion);
 /// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
@@ -6748,13 +6675,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
 /// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
-/// The constant parts are rendered once, so an event costs little more than escaping its delta. The completion must
-/// outlive this object.
+/// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
   MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
-  /// The number of events so far.
   std::size_t count() const { return count_; }
 
  private:
@@ -6769,7 +6694,6 @@ class CompletionEvents final : public EventSource {
   /// The delta at `position` among those of a choice's tool calls; empty at the end.
   std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
 
-  /// Writes the next event in the profile's form.
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
@@ -6781,17 +6705,16 @@ class CompletionEvents final : public EventSource {
   void end_with_finish_reason(std::size_t index, bool last, StreamEvent& event);
   /// Writes the start of a choice's chunk, up to and including `"delta":`.
   void begin(std::size_t index, StreamEvent& event);
-  /// Writes the rest of a chunk after a text or refusal delta: the logprobs of the tokens that end in it. `before`: the
-  /// number of the choice's tokens before `text`.
+  /// Writes the rest of a chunk after a text or refusal delta. `before`: the choice's tokens before `text`.
   void end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text, std::size_t delta,
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;               // per choice, in its deltas
-  std::size_t turn_ = 0;                             // the choice that sends the next delta
-  std::size_t deltas_left_ = 0;                      // of all choices
-  std::size_t finished_ = 0;                         // finish chunks sent
-  std::size_t count_ = 0;                            // events
+  std::vector<std::size_t> positions_;  // per choice, in its deltas
+  std::size_t turn_ = 0;                // the choice that sends the next delta
+  std::size_t deltas_left_ = 0;         // of all choices
+  std::size_t finished_ = 0;            // finish chunks sent
+  std::size_t count_ = 0;
   std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
   bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
@@ -6833,8 +6756,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// the work on schemas with the same error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order
-/// of arrival.
+/// A fingerprint of the request's content. Ignores `stream`, `stream_options` and the order of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
@@ -6849,8 +6771,7 @@ std::uint64_t content_fingerprint(const ChatRequest& request);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
-// Work limits in steps, for all schemas of a request. The first is the initial budget. Reading subschemas and finding
-// values earn more, up to the second.
+// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
@@ -6870,7 +6791,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
-/// The number of tokens in all inputs.
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
@@ -6944,12 +6864,10 @@ enum TypeBit : unsigned {
 
 /// The value of a schema's keyword; null when it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
-/// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
 /// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
-/// Information about a subschema.
 struct Node {
   std::string path;
   const Json* reference = nullptr;                                   // the target of its $ref
@@ -6965,16 +6883,13 @@ class Checker {
   /// Throws Unsupported, as all functions do if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
-  /// Information about a subschema of this schema.
   Node& node(const Json& schema) { return nodes_.at(&schema); }
   /// A compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
-  /// Whether a value satisfies a subschema.
   Validity validity(const Json& schema, const Json& value);
   /// The subschemas that apply together with this one: those of allOf, and its reference.
   Parts all_of(const Json& schema);
-  /// The subschemas for a property.
   Parts property(const Parts& schemas, const std::string& name);
 
  private:
@@ -7835,7 +7750,6 @@ class AnswerLog {
     bool compressed = false;
   };
 
-  /// An event that was sent.
   struct Event {
     /// Whether it carries content.
     bool token;
@@ -7854,12 +7768,10 @@ class AnswerLog {
     };
 
     bool streamed = false;
-    /// Size of the head in bytes.
     std::size_t head = 0;
     std::vector<Part> parts;
     /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
@@ -7868,17 +7780,13 @@ class AnswerLog {
 
   bool keeps_all() const { return !most_; }
 
-  /// Records an interim response that was sent.
   void add_interim(std::string_view bytes);
   /// Records the next bytes to be sent, in order. `event` as in Parts.
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
   /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// Notes that the answer is a stream of events.
   void stream();
-  /// Notes that the next event is `[DONE]`, with number `event`.
   void done_follows(std::size_t event);
-  /// Notes that the delivery reached the end of the body.
   void end_body();
   /// The answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
@@ -7889,7 +7797,6 @@ class AnswerLog {
 
   /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
-  /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
   /// Memory used, in bytes.
@@ -7901,7 +7808,7 @@ class AnswerLog {
 
     Kind kind;
     bool ends_event = false;
-    bool ends_token = false;  // an event that carries content
+    bool ends_token = false;
     std::size_t event;
     std::size_t offset;  // of the payload in bytes_
     std::size_t end;
@@ -7945,7 +7852,6 @@ class GzipStream {
   /// Begins the member unless it has begun.
   void begin(std::string& out);
   void append(std::string& out, std::string_view bytes);
-  /// Ends the member.
   void end(std::string& out);
   bool begun() const { return begun_; }
 
@@ -7974,7 +7880,6 @@ class EventFraming {
   std::string_view frame(std::string_view data);
   /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
-  /// The end of the body on the wire.
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
@@ -7982,7 +7887,6 @@ class EventFraming {
   std::string_view event(std::string_view data, std::size_t number, bool last);
   /// An event without data, whose lines are separated by "\n". The `last` as above.
   std::string_view meta_event(std::string_view lines, bool last);
-  /// Frees the memory of the last results.
   void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
@@ -7994,9 +7898,9 @@ class EventFraming {
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
-  std::string end_;      // the terminator of a chunked body, with its trailer
-  std::string before_;   // "data: "
-  std::string after_;    // the blank line
+  std::string end_;     // the terminator of a chunked body, with its trailer
+  std::string before_;  // "data: "
+  std::string after_;
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;
@@ -8014,10 +7918,8 @@ class EventFraming {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The connection of an answer, as seen by delivery.
 class Outlet {
  public:
-  /// How the connection ends after this exchange.
   enum class Ending { keep_alive, close, reset };
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { go_on, give_up };
@@ -8027,15 +7929,13 @@ class Outlet {
 
   virtual ~Outlet() = default;
 
-  /// Writes as many bytes as possible without blocking, perhaps none. Empty if the client has gone or the gateway
-  /// stops.
+  /// Writes as many bytes as possible without blocking. Empty if the client has gone or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
   /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
   virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
   /// Whether more bytes can be written. Gives up if the client does not read.
   virtual Look look_for_room() = 0;
-  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read, or
-  /// the gateway stops.
+  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read.
   virtual Look look_for_delivery() = 0;
   /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
   /// answer shows whether it still reads. Gives up also if the gateway stops.
@@ -8052,7 +7952,6 @@ class Outlet {
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
-  /// Wakes the connection, so that it looks again.
   virtual std::shared_ptr<Wake> waker() = 0;
   /// A hold or a manual wait exceeded its real-time guard.
   virtual void guard_expired() = 0;
@@ -8132,10 +8031,8 @@ struct DeliveryProgress {
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
-  /// Whether the plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
-  /// read.
+  /// Held while bytes are handed over and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
@@ -8145,7 +8042,6 @@ struct DeliveryProgress {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
-  /// The current scripted wait, if any.
   std::optional<ScriptedWait> scripted_wait() const;
 
  private:
@@ -8162,7 +8058,6 @@ struct DeliveryProgress {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// A wait that ends with the first of two.
 class EitherOf final : public Pending {
  public:
   EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
@@ -8198,9 +8093,8 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The pause between two writes that the client should read separately, in real time: until the client has read the
-/// first. If the system cannot tell, until the bytes are sent and a short time has passed. Acknowledgements are no
-/// help, because the client's kernel delays them.
+/// The real-time pause between two writes that the client should read separately: until it has read the first, or, if
+/// the system cannot tell, a short time after sending. Acknowledgements are no help: the client's kernel delays them.
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
@@ -8237,11 +8131,9 @@ class BetweenWrites final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The bytes of an answer that wait to be written: which of them share a write, and the reply's progress for those
-/// already written.
+/// The bytes of an answer that wait to be written, grouped into writes, and the progress of those written.
 class WriteQueue {
  public:
-  /// The reply's progress.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
@@ -8255,7 +8147,6 @@ class WriteQueue {
   WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
       : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
 
-  /// Reserves memory for `size` bytes.
   void reserve(std::size_t size);
   /// Notes that the answer is a stream, whose events may each have a write.
   void stream() { is_stream_ = true; }
@@ -8267,23 +8158,18 @@ class WriteQueue {
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void leave();
-  /// Ends the current write.
   void flush();
 
-  /// Whether a write is pending.
   bool has_writes() const { return !units_.empty(); }
   /// Passes pending writes to the connection, as far as it accepts them.
   Outlet::Look hand_over();
-  /// Discards pending bytes.
   void forget();
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
   /// Bytes of the answer added so far.
   std::size_t position() const { return position_; }
-  /// Bytes written so far.
   std::size_t written() const { return written_; }
-  /// Whether the answer was split in two as the reply asks.
   bool is_split() const { return is_split_; }
 
  private:
@@ -8292,7 +8178,6 @@ class WriteQueue {
     std::size_t bytes;
     Sent sent;
   };
-  /// Bytes of one write.
   struct Unit {
     std::size_t size;
     /// They are in `large_`, not copied.
@@ -8305,7 +8190,6 @@ class WriteQueue {
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
   Outlet::Look pause_before(Unit& unit);
-  /// Publishes the marks that have been reached.
   void publish();
 
   const Writes& writes_;
@@ -8341,16 +8225,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
 /// exchange's timeline, so delays never add up.
-/// A non-blocking state machine. An answer has stages, and each stage has steps. begin_stage() adds the steps of the
-/// next stage; go_on() performs them in order. A step may push more steps, such as a fault or a ping, which run first.
-/// A step that waits for the client, the clock or a gate stays the next step until go_on() is called again.
+/// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
+/// A step that must wait stays next until go_on() is called again.
 class Delivery {
  public:
   enum class Result {
     completed,
     /// The client left or stalled, or the gateway stops.
     broken_off,
-    /// A fault of the plan ended the reply.
     broken_by_fault,
     /// The stall guard reset the connection.
     guard_expired,
@@ -8367,7 +8249,6 @@ class Delivery {
   void profile(Profile profile) { profile_ = profile; }
   /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
-  /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
   /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
@@ -8379,11 +8260,8 @@ class Delivery {
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
-  /// Whether fault number `fault` of the plan has been triggered.
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply reached hold number `hold` of the plan.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply was split in two writes as planned.
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
@@ -8394,10 +8272,8 @@ class Delivery {
   /// In order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
 
-  /// A wait in progress.
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
-    /// Waits on the clock until `moment`, or until `other` is over.
     void begin(Timeline& timeline, TimePoint moment, const std::string& purpose, Pending& other) {
       clock.emplace(timeline, moment, purpose);
       either.emplace(*clock, other);
@@ -8446,7 +8322,7 @@ class Delivery {
       // Faults. `number` is the index in the plan.
       strike,          // the faults of `trigger`, from index `number` on
       strike_at_byte,  // the faults whose byte was just sent
-      fault_inside,    // inside an event
+      fault_inside,
       after_inside,
       happen,
       // Waits.
@@ -8464,7 +8340,7 @@ class Delivery {
       close_when_delivered,
       close,
       reset,
-      end_by_fault,  // ends the delivery
+      end_by_fault,
     };
 
     Kind kind;
@@ -8472,9 +8348,9 @@ class Delivery {
     std::string_view bytes = {};
     std::size_t missing = 0;
     const StreamEvent* event = nullptr;
-    bool is_last = false;  // in the stream
+    bool is_last = false;
     Trigger::Kind trigger = Trigger::Kind::at_end;
-    std::size_t count = 0;  // of the trigger
+    std::size_t count = 0;
     TimePoint moment = {};
     const Gate* gate = nullptr;
     std::unique_ptr<Waiting> waiting = nullptr;
@@ -8497,9 +8373,7 @@ class Delivery {
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
-  /// Ends the reply.
   void end(Result result);
-  /// Handles an outlet that gave up.
   void break_off();
   /// Notes the end of a wait for something external.
   void note_unhindered();
@@ -8509,10 +8383,8 @@ class Delivery {
   // Output, from the whole to its parts.
   void wait_for_whole();
   void begin_stream();
-  /// Sends events of the source until one must wait.
   void send_events();
   bool take_event();
-  /// When the next event is due.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
@@ -8523,10 +8395,8 @@ class Delivery {
   void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Records in the log, if any, the payload that is about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
-  /// Records that the answer was sent, or how else it ends.
   void log_end() const {
     if (progress_.log) progress_.log->add_end(writes_.position());
   }
@@ -8560,7 +8430,6 @@ class Delivery {
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
-  /// Notes how late the bytes that were due at `moment` can be sent.
   void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
@@ -8594,7 +8463,7 @@ class Delivery {
   std::optional<Result> result_;
 
   std::string_view head_;
-  std::string_view body_;  // of an answer in one piece
+  std::string_view body_;
   std::size_t token_count_ = 0;
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
@@ -8606,7 +8475,7 @@ class Delivery {
   StreamEvent following_;
   StreamEvent extra_;                    // not from the source
   std::optional<EventFraming> framing_;  // of a stream whose head has been sent
-  std::size_t events_ = 0;               // of the reply
+  std::size_t events_ = 0;
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
@@ -8625,7 +8494,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
-  /// How the client left.
   struct Leaving {
     /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
@@ -8641,13 +8509,11 @@ class ExchangeObserver {
 
   /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
-  /// The system accepted `bytes` bytes of the answer.
   virtual void mark_written(std::size_t bytes) = 0;
   /// The client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
   /// Whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
-  /// A hold or a manual wait exceeded its real-time guard.
   virtual void mark_guard_expired() = 0;
 };
 
@@ -8677,8 +8543,7 @@ struct Readiness {
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until one of these is true or the timeout (empty: none). `wake`: a wake descriptor, or -1. `watch_peer`:
-/// whether a FIN ends the wait.
+/// Blocks until one of these or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 /// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
@@ -8705,13 +8570,11 @@ bool was_reset(int socket);
 bool was_closed(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
-/// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
-/// same machine and network namespace, Linux reports arrival earlier.
+/// Bytes sent that may not have reached the peer's kernel. Up to 40 ms late, except on Linux in one network namespace.
 std::size_t under_way(int socket);
 /// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
-/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux for a peer on the same machine
-/// and network namespace.
+/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(int socket);
 /// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
@@ -8730,7 +8593,6 @@ void stop_buffer_growth(int socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(int listener);
-/// Enlarges the backlog of a listener for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
   accepted,
@@ -8752,18 +8614,14 @@ int duplicate(int descriptor);
 void make_room_for_descriptors(std::size_t number);
 /// The process's descriptor limit; empty if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
-/// The system's message for the calling thread's last error.
 std::string last_error();
-/// Binds an address without listening: connections are refused, and no other socket can listen there. Returns -1 on
-/// failure.
+/// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.
 int reserve(const std::string& host, int port);
 /// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
 /// use the address.
 void give_up_reserved(int reserved);
-/// Closes a listener, even if a forked child holds a copy of the descriptor. The copy would otherwise keep accepting
-/// connections without a server.
+/// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(int listener);
-/// Listens on a reserved address. Returns false on failure.
 bool listen_on_reserved(int reserved);
 /// Why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
@@ -8806,8 +8664,7 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// Stops a connection's waits and transfers from any thread. It outlives the connection, so hundreds can be stopped at
-/// once without waiting for each other.
+/// Stops a connection from any thread. Outlives it, so that many can be stopped without waiting for each other.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
@@ -8837,7 +8694,6 @@ struct ConnectionLimits {
   struct Trial {
     /// From acceptance on, including reading, answering and waiting.
     Duration time;
-    /// Bytes the client may send.
     std::size_t bytes;
   };
 
@@ -8873,12 +8729,9 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again without socket events: for a wait of the current exchange, or for a
-  /// timeout of the client.
+  /// The latest time to serve this connection again without socket events.
   std::chrono::steady_clock::time_point look_again_at() const;
-  /// The socket events it waits for.
   sockets::Wanted wanted() const;
-  /// Ends the trial.
   void trust() { trial_.reset(); }
 
   // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
@@ -8888,8 +8741,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> look_for_request();
   /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
-  /// a control character or a line end other than CRLF, so that other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -8897,20 +8749,17 @@ class Connection final : public Outlet {
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
   /// Appends one line with its line end to `out`. Returns `too_large` beyond `max` bytes.
   std::optional<Arrival> read_line(std::size_t max, std::string& out);
-  /// Makes read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once() is
-  /// called or the client closes its side.
+  /// Makes read_exactly and read_line take `step` bytes per `gap`, until read_at_once() or the client's FIN.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
   /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.
   Arrival receive_at_once();
-  /// Whether received bytes are still unread.
   bool has_unread() const { return position_ < buffer_.size(); }
   std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, which under load is long before a thread reads it. Never earlier
-  /// than the end of the last exchange.
+  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   /// Lower bound: the client sent the current request no earlier than this.
@@ -8934,7 +8783,6 @@ class Connection final : public Outlet {
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
-  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell_of_wakes(Wake* other) { wake_->tell(other); }
   MOCK_GATEWAY_INLINE void guard_expired() override;
 
@@ -8943,18 +8791,15 @@ class Connection final : public Outlet {
   void wait_for_news();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has received all written bytes. Returns false if the client left or does not read,
-  /// or the gateway stops.
+  /// Waits until the client's kernel has received all written bytes. Returns false as write() does.
   bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// Makes finish() drain what the client still sends for a while, because an unread request body would otherwise reset
-  /// the connection before the client reads its answer. Implied if the answer is not fully delivered.
+  /// Makes finish() drain what the client still sends, or RST could discard the answer. Implied if it is undelivered.
   void linger() { linger_ = true; }
-  /// Sends the FIN or RST that ending() asks for, if any. Must precede the end of an exchange: code that waits for that
-  /// end must find the connection closed.
+  /// Sends FIN or RST as ending() asks. Must precede the end of an exchange: its waiters expect a closed connection.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -8971,7 +8816,6 @@ class Connection final : public Outlet {
  private:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// State of slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
     Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
         : step(its_step), gap(its_gap), timeline(its_timeline) {}
@@ -8982,7 +8826,6 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
     std::optional<ClockWait> turn;
   };
-  /// Progress of scanning a head.
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
@@ -8990,9 +8833,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted none of the written bytes. The socket may stay unwritable for
-  /// long with a slow reader, because the system waits until a third of the send queue is free. The queue itself
-  /// shrinks earlier.
+  /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
   class Standstill {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -9003,20 +8844,16 @@ class Connection final : public Outlet {
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
-  /// The last stream that was sent.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
     std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
   };
 
-  /// The current or last wait.
   struct Wait {
     enum class For {
       bytes,
-      /// For room in the send buffer.
       room,
-      /// For acknowledgement of written bytes.
       delivery,
       /// For a clock, a gate or the client's reads, as the exchange asks.
       exchange,
@@ -9034,26 +8871,19 @@ class Connection final : public Outlet {
     std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
-  /// The trial of this connection.
   struct Trial {
     std::chrono::steady_clock::time_point end;
     std::size_t bytes;  // that may still be received
   };
 
-  /// Receives available bytes. Returns `timed_out` after `patience` without any, counted from the first call since the
-  /// last bytes.
+  /// Receives available bytes. Returns `timed_out` after `patience` without any.
   std::optional<Arrival> receive(Duration patience);
-  /// Whether the next request has begun.
   bool has_request();
-  /// `moment`, or the end of the trial if that is earlier.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
-  /// Receives more bytes, after the gap if reading slowly.
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool comes_to_turn();
-  /// How long the client may pause while it sends the body.
   Duration body_patience() const;
-  /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
@@ -9085,8 +8915,7 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
-  // Lower bounds of when the client sent the newest bytes and the request's first bytes: their arrival time if the
-  // system reports it, else when the connection was opened, which may be much earlier.
+  // Lower bounds of when the client sent the newest bytes and the request's first; opened_ if the system tells none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -9103,15 +8932,15 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  bool is_reset_ = false;   // by the client
-  TimePoint last_write_{};  // of the exchange
+  bool is_reset_ = false;
+  TimePoint last_write_{};
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
-  std::size_t moved_at_once_ = 0;           // bytes received and written since the last wait
-  bool has_news_ = true;                    // the socket may have changed since the last look
-  std::optional<sockets::Readiness> seen_;  // by wait_for_news()
+  std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
+  bool has_news_ = true;           // the socket may have changed since the last look
+  std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -9141,14 +8970,10 @@ struct IncomingRequest {
   Seldom<Failure> body_too_large;
   /// The request is refused because of its head. The body is unread.
   Seldom<Failure> refused;
-  /// Whether part of the body is unread.
   bool is_body_unread = false;
-  /// Whether the body is read after the answer.
   bool is_body_read_later = false;
-  /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
-  /// The host, and perhaps the port, of an absolute-form target; else empty. `request` has the path and query. Takes
-  /// precedence over Host (RFC 9112, 3.2.2).
+  /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
   /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
@@ -9163,11 +8988,9 @@ struct IncomingRequest {
 /// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// Called when the head is complete and the body unread. May refuse the request because of its head: then the body is
-/// not read, and a client that waits for 100 Continue gets the error instead. May be empty.
+/// May refuse a request by its head. Then the body is not read, and no 100 Continue is sent. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
-/// Reads the body of a request whose head has been read.
 class BodyReader {
  public:
   /// Both must outlive the reader.
@@ -9199,7 +9022,6 @@ class BodyReader {
   std::size_t fields_ = 0;  // in the trailer
 };
 
-/// Reads the next request, with or without a connection fault.
 class RequestReader {
  public:
   /// Referenced arguments must outlive the reader.
@@ -9226,7 +9048,7 @@ class RequestReader {
   const Clock& clock_;
   RefuseHead refuse_head_;
   std::optional<IncomingRequest> incoming_;
-  std::optional<BodyReader> body_;  // set once the head has been read
+  std::optional<BodyReader> body_;
   bool timed_out_ = false;
 };
 
@@ -9234,7 +9056,6 @@ class RequestReader {
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
-/// Reads and discards the body of a request that was answered early.
 class SkippedBody {
  public:
   SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}
@@ -9249,8 +9070,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain a complete request, or all of it that is read without waiting, judging by its framing
-/// and limits alone.
+/// Whether these bytes contain all of a request that is read without waiting, by its framing and limits alone.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -9259,30 +9079,25 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Decides how a Server's connections are served. Implemented in `src/serve/connection_loop.cpp`; called on the
-/// server's threads.
+/// Serves a Server's connections, on its threads. Implemented in `src/serve/connection_loop.cpp`.
 class ConnectionHandler {
  public:
   /// Serves what a client has sent, on any thread. Returns false to close the connection. Otherwise it is called again
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
-  /// When a connection is first served: once accepted, or once its client sends something.
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
-  /// gives no thread. Throws std::bad_alloc.
+  /// Starts serving; `serve` is destroyed with the connection. Empty unless no thread is left. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
-  /// Decides how an accepted connection is served, and starts it. Returns why it cannot be served, or nothing. Called
-  /// on the accepting thread in the order of acceptance, so it must not wait. Throws std::bad_alloc.
+  /// Starts serving a connection. Returns why it cannot, or nothing. Called on the accepting thread in the order of
+  /// acceptance, so it must not wait. Throws std::bad_alloc.
   virtual std::optional<std::string> accept(const Start& start) = 0;
-  /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
-  /// limits keep it from blocking.
+  /// Answers a connection that cannot be served. Called on the accepting thread; the limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
-/// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of
-/// heads.
+/// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {
  public:
   /// Starts listening. `on_bound` gets the port before the first connection is served. `handler` must outlive the
@@ -9326,7 +9141,6 @@ std::string_view reason_phrase(int status);
 /// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
 enum class BodyFraming { content_length, chunked, until_close, none };
 
-/// The status line and header fields, including the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 
@@ -9348,17 +9162,14 @@ class TurnedAway {
   /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
   bool empty() const { return guests_.empty(); }
-  /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
-  /// or time is up.
+  /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
   /// Closes one answered connection. Returns false without one.
   bool close_answered();
   /// Answers those without an answer, then closes all.
   void close_all();
 
-  /// Adds the descriptors to poll.
   void watch(std::vector<sockets::Watched>& descriptors) const;
-  /// Time until the next connection is overdue.
   Duration due() const;
 
  private:
@@ -9377,8 +9188,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<Guest> guests_;
   std::chrono::steady_clock::time_point last_came_{};
-  // Time for a request. Each silent client halves it, so that many of them do not delay others. Each complete request
-  // raises it again.
+  // Time for a request. Each silent client halves it, so as not to delay others; each complete request raises it.
   Duration patience_ = longest_patience;
 };
 
@@ -9417,7 +9227,6 @@ class Workers {
   /// Runs the job on its own thread; never waits for another job. Returns false if the system gives no thread. The job
   /// is destroyed when it is done.
   bool run(std::function<void()> job);
-  /// Whether the calling thread belongs to this pool.
   bool is_current() const { return current() == this; }
   /// Ends each thread after its current job.
   void retire();
@@ -9427,7 +9236,6 @@ class Workers {
  private:
   using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
-  /// The pool of the calling thread.
   static const Workers*& current();
 
   std::mutex mutex_;
@@ -9446,8 +9254,7 @@ class Workers {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The thread that accepts connections. When the process runs out of descriptors, a reserve descriptor lets it accept a
-/// connection and answer it; otherwise the client would hang in the kernel's backlog.
+/// The thread that accepts connections. A reserve descriptor lets it answer a connection when none is left.
 class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
@@ -9467,12 +9274,10 @@ class Acceptor {
 
  private:
   void run();
-  /// Waits for a connection, or until a turned-away connection needs attention.
   void wait();
   /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  /// Grows the kernel's descriptor table early enough. `descriptor`: the newest one.
   void make_room(int descriptor);
 
   int listener_;
@@ -9483,7 +9288,7 @@ class Acceptor {
   std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  StackedThread thread_;  // also answers turned-away requests
+  StackedThread thread_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9556,7 +9361,6 @@ class Reactor final : private Relief {
 
   /// False if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
-  /// The number of connections that it watches.
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.
   bool attend();
@@ -9577,12 +9381,11 @@ class Reactor final : private Relief {
     Reactor& reactor;
     Serve serve;  // destroyed after the connection, which may use its timeline
     std::unique_ptr<Connection> connection;
-    bool is_watched = false;  // by the poller
+    bool is_watched = false;
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
-    /// the client.
+    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};
@@ -9599,16 +9402,13 @@ class Reactor final : private Relief {
   static void free(Session* ended);
   /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
-  /// Watches the session's socket. Returns false if the system is out of memory.
   bool watch(Session& session);
   MOCK_GATEWAY_INLINE void relieve() noexcept override;
-  /// The job of a new leader thread.
   void lead_on();
   /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
-  /// Schedules a parked session.
   void wake(Session& session) noexcept;
   /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
@@ -9617,13 +9417,11 @@ class Reactor final : private Relief {
   /// Gives up ownership of a waiting session. Returns false, and keeps it, if events came meanwhile.
   bool park(Session& session);
   void end(Session& session);
-  /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
-  /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
-  /// be woken.
+  /// Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -9635,13 +9433,13 @@ class Reactor final : private Relief {
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
   std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
-  std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
-  Moment waits_until_{};                    // the leader's timeout while it waits
-  Moment vacant_since_ = Moment::max();     // since when no session is watched
+  std::size_t watched_ = 0;
+  Moment waits_until_{};                 // the leader's timeout while it waits
+  Moment vacant_since_ = Moment::max();  // since when no session is watched
   bool is_led_ = false;
   bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
-  bool is_waiting_ = false;  // the leader
+  bool is_waiting_ = false;
   // Used only by the leader.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
@@ -11869,12 +11667,10 @@ MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
   return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
 }
 
-/// "08:49:37".
 MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
 }
 
-/// "2024-01-01T00:00:00".
 MOCK_GATEWAY_INLINE std::string date_and_time(const CivilTime& time) {
   return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
          time_of_day(time);
@@ -11964,8 +11760,7 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock, and texts about waits. The manual clock's guard (10 s) and start are in the
-// header.
+// The real, instant and manual clock; texts about waits. The manual clock's guard and start are in the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11978,18 +11773,15 @@ MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
   return own;
 }
 
-/// The differences between the three clocks.
 class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
-  /// The time it showed when real time was `real`.
   virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// The lateness of something due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether waits are ended by another thread rather than by the passage of time.
@@ -12016,8 +11808,7 @@ class RealClockState : public ClockState {
   void settle(Timeline&) override {}
 
  private:
-  // Read once from the system clock, then advanced by the steady clock, so that adjustments of the system clock do not
-  // distort a pace.
+  // Read once, then advanced by the steady clock, so that adjustments of the system clock do not distort a pace.
   TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   SteadyTime steady_start_ = std::chrono::steady_clock::now();
 };
@@ -12042,7 +11833,6 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
-  /// The present, because it may have moved since.
   TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
@@ -12139,8 +11929,7 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
-  /// has passed, or the clock agrees with the machine's.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -12189,7 +11978,6 @@ class ManualClockState final : public ClockState {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  /// Whether the caller is in an exchange that still runs.
   bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
@@ -12198,13 +11986,11 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  /// Returns the first waits that ended.
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
-    // wait for each other.
+    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
@@ -12324,7 +12110,6 @@ MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return 
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// The state of a ManualClock.
 MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
@@ -12382,7 +12167,6 @@ MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// The arrivals and releases of a gate.
 class GateState {
  public:
   explicit GateState(Duration guard) : guard_(bounded(guard)) {}
@@ -12669,7 +12453,6 @@ class Reader {
  public:
   Reader(std::string_view text, const JsonReadOptions& options)
       : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
-    // Enough for most requests without reallocation.
     values_.reserve(32);
     keys_.reserve(32);
     frames_.reserve(16);
@@ -12684,7 +12467,6 @@ class Reader {
   }
 
  private:
-  /// An open array or object.
   struct Frame {
     bool object;
     std::size_t values;  // where its values begin
@@ -12773,7 +12555,6 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
-  /// Explains the error, because many other formats allow trailing commas.
   void refuse_trailing_comma(bool object) {
     skip_space();
     if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
@@ -12794,7 +12575,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the opening quotation mark
+    ++at_;
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
@@ -12888,7 +12669,6 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Whether there are few enough keys for pairwise comparison, and all differ.
   static bool are_few_and_different(const std::string* keys, std::size_t count) {
     constexpr std::size_t few = 12;
     if (count > few) return false;
@@ -12957,7 +12737,6 @@ class Reader {
     fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
-  /// A description of the next token: "a string", "'}'".
   std::string token() const {
     if (at_ == text_.size()) return "the end of the text";
     if (next() == '"') return "a string";
@@ -12973,7 +12752,7 @@ class Reader {
   std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
-  std::vector<std::size_t> order_;  // of an object's keys
+  std::vector<std::size_t> order_;
 };
 
 }  // namespace json_reading
@@ -13022,17 +12801,15 @@ MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   return set;
 }
 
-/// Adds the range [first, end).
 MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // replace the covered ones
+  Numbers borders;
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at index `place` of Pattern::sets contains a character.
 MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
@@ -13083,7 +12860,6 @@ class Parser {
     budget_.spend(1 + (size() - place) / 4);
     made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Appends a copy of a block.
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
@@ -13222,7 +12998,6 @@ class Parser {
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
-  /// Parses an escape, after the backslash.
   Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const auto character = static_cast<char32_t>(source_[position_++]);
@@ -13365,7 +13140,6 @@ class Run {
   std::size_t generation_ = 0;
 };
 
-/// A character of the set at index `place`, a letter or digit if possible.
 MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
   constexpr std::string_view alphabet =
       "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
@@ -13396,7 +13170,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
   patterns::Run run(pattern, budget);
   std::optional<std::string> found;
   std::string made;
-  Numbers states{0};  // the states reached so far
+  Numbers states{0};
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
     if (run.close(ending, length == 0, true, nullptr, 0)) {
@@ -13465,8 +13239,7 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects the incomplete last range, so that all values are equally likely. It is shorter than `bound`, so the second
-  // division is rarely needed.
+  // Rejects the incomplete last range, so that all values are equally likely.
   for (;;) {
     const std::uint64_t value = next();
     if (value >= bound || value >= (0 - bound) % bound) return value % bound;
@@ -13508,7 +13281,6 @@ MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::st
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace relief {
 
-/// That of the calling thread.
 MOCK_GATEWAY_INLINE Relief*& current() {
   thread_local Relief* current = nullptr;
   return current;
@@ -13629,8 +13401,7 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
 
-// UTF-8; cutting text with "…"; characters that are escaped in a line (`is_disruptive`); numbers as text; edit
-// distance; %XX.
+// UTF-8; cutting with "…"; characters escaped in a line (`is_disruptive`); numbers as text; edit distance; %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
@@ -13821,7 +13592,6 @@ MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
          (character >= 0xfff9 && character <= 0xfffb);
 }
 
-/// The JSON escape of a character up to U+FFFF.
 MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;
@@ -16901,8 +16671,7 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 
 // ---- request/chat_request.cpp ---------------------------------------------------------------------------------------
 
-// The parsed chat request: texts of its enums, the 400 of an empty or invalid body. Fields and their defaults are in
-// the header.
+// The parsed chat request: texts of its enums, the 400 of an empty or invalid body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -17946,7 +17715,6 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
-/// `"name":"value"`.
 MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, std::string_view value) {
   text::append_json_string(out, name);
   out += ':';
@@ -17960,7 +17728,6 @@ struct OpenAiError {
   std::string code;
 };
 
-/// OpenAI's `type` for a status.
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";
@@ -18053,13 +17820,11 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& mode
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// The limits of a request for one choice.
 struct Limits {
   std::size_t tokens = std::numeric_limits<std::size_t>::max();  // remaining
   std::vector<std::string> stop;
 };
 
-/// Truncates the text to the remaining tokens.
 MOCK_GATEWAY_INLINE void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
@@ -18140,7 +17905,6 @@ MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-/// The ends of the deltas in each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
   std::vector<std::size_t> text;
@@ -18289,7 +18053,6 @@ MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// The first delta of a choice.
 MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& roles) {
   if (choice.thinking.size() > 0 && !roles.thinking.empty()) return roles.thinking;
   return choice.has_text || choice.tool_calls.empty() ? roles.text : roles.calls;
@@ -18583,7 +18346,6 @@ MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
 }
 
-/// `"token","logprob","bytes"`.
 MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
   append_string(out, "token", token);
   append_name(out, "logprob");
@@ -18713,8 +18475,7 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 
 // ---- answer/default_reply.cpp ---------------------------------------------------------------------------------------
 
-// The reply without stubs: text, demanded tool calls, JSON, reasoning; the equality of requests
-// (`content_fingerprint`).
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; equality of requests (`content_fingerprint`).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace default_replies {
@@ -18779,7 +18540,6 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
-/// The indices of the tools that `tool_choice` demands one of.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   const std::vector<std::string>& allowed = request.tool_choice.allowed;
   std::vector<std::size_t> tools;
@@ -18790,8 +18550,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& r
   return tools;
 }
 
-/// The calls that `tool_choice` demands, if any. One call, unless the request allows several at once and has several
-/// tools.
+/// The calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -18842,23 +18601,20 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std:
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-/// The JSON of a number, boolean or null.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
   if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
   if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
   return scalar.dump();
 }
 
-/// A stack of named or unnamed values to fingerprint; the last is next. Not recursive, because clients choose the
-/// nesting.
+/// A stack of values to fingerprint; the last is next. Not recursive, because clients choose the nesting.
 class Pending {
  public:
   Pending() { parts_.reserve(32); }
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Adds all values and their contents to a fingerprint. Each begins with its type and, for containers, its size, so
-  /// that different values differ.
+  /// Adds all values to a fingerprint. Each begins with its type and size, so that different values differ.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();
@@ -18976,9 +18732,8 @@ MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
 
 }  // namespace vectors
 
-// Each word maps by its hash to one of `dimensions` orthogonal directions, so that texts with shared words differ only
-// by the others. Words with the same direction just make texts more similar. The directions are rows of a cosine
-// transform, so that vectors have no zeros, like those of real models.
+// Maps each word by its hash to one of `dimensions` orthogonal directions, so that shared words make texts similar.
+// The directions are rows of a cosine transform: no zeros, as in vectors of real models.
 MOCK_GATEWAY_INLINE std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
   std::vector<double> sum(dimensions);
   const double size = static_cast<double>(dimensions);
@@ -19130,7 +18885,6 @@ MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-/// Whether `value` is at least `bound`, or greater if the bound is exclusive.
 MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const double number = value.get<double>();  // doubles lose digits, but not the order
   const double edge = bound.get<double>();
@@ -19139,8 +18893,7 @@ MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool
   return exclusive ? Validity::no : Validity::yes;
 }
 
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals; certain only if both
-/// agree.
+/// Whether `value` is a multiple of `divisor`; certain only if division of doubles and of decimals agree.
 MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
   for (int places = 0; places <= max_places; ++places) {
     const std::optional<std::int64_t> amount = scaled(value, places);
@@ -19154,7 +18907,6 @@ MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor)
   return Validity::unsure;
 }
 
-/// Whether a number satisfies the numeric keywords.
 MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& value) {
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -19232,7 +18984,6 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
   }
 }
 
-/// The types that a keyword applies to.
 MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
   unsigned hinted = 0;
   for (const Type& type : types) {
@@ -19243,13 +18994,11 @@ MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
 
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-/// The bits of a type name; 0 if unknown.
 MOCK_GATEWAY_INLINE unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
 }
 
-/// The types that a schema's own `type` allows.
 MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
   const Json* const type = keyword(schema, "type");
   if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
@@ -19258,7 +19007,6 @@ MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
                          [](unsigned bits, const Json& name) { return bits | bits_of(name); });
 }
 
-/// The names of an object's members, sorted.
 MOCK_GATEWAY_INLINE std::vector<std::string_view> sorted_names(const Json& object) {
   std::vector<std::string_view> names;
   names.reserve(object.size());
@@ -19566,7 +19314,6 @@ struct Demand {
   unsigned types = all_bits;
   std::size_t depth = 0;
 
-  /// The values of a keyword in all parts.
   Parts all(std::string_view name) const {
     Parts found;
     for (const Json* part : parts) {
@@ -19574,13 +19321,11 @@ struct Demand {
     }
     return found;
   }
-  /// The greatest lower bound on sizes that a keyword gives.
   std::size_t least(std::string_view name) const {
     std::size_t size = 0;
     for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
-  /// The smallest upper bound on sizes that a keyword gives.
   std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
     for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
@@ -19652,7 +19397,6 @@ class Maker {
     return choose(demand);
   }
 
-  /// Chooses alternatives for one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
@@ -19685,7 +19429,6 @@ class Maker {
     return sorted;
   }
 
-  /// Whether a value certainly satisfies the roots.
   bool fits(const Demand& demand, const Json& value) {
     return std::all_of(demand.roots.begin(), demand.roots.end(),
                        [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
@@ -19727,7 +19470,6 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Proposes a value of one type.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
     if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
@@ -19852,7 +19594,6 @@ class Maker {
     std::size_t size() const { return all.size(); }
   };
 
-  /// Adds a missing property, if a value is found.
   bool add(const Demand& demand, Members& object, const std::string& name) {
     budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
@@ -19947,7 +19688,6 @@ MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
          || within(0x20000, 0x3ffff);  // ideographs, later extensions
 }
 
-/// The end of the token at `start`, which must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
@@ -19970,8 +19710,7 @@ MOCK_GATEWAY_INLINE bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// The end of the piece of JSON at `start`: a run of letters or of punctuation with the white space before it, of at
-/// most 12 bytes.
+/// The end of the piece of JSON at `start`: a run of letters or of punctuation, after white space, up to 12 bytes.
 MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -19986,7 +19725,6 @@ MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t 
   return end;
 }
 
-/// Splits by a function that returns the end of the token at an offset.
 MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
@@ -20022,7 +19760,6 @@ MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::st
   return tokenized;
 }
 
-/// The end of the delta at `start`, by characters or bytes. `start` must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;
@@ -22894,7 +22631,6 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
   }
 }
 
-// Long, so that all steps are in one place.
 MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
   switch (step.kind) {
     case Kind::head:
@@ -23750,7 +23486,6 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
 
-/// The exchange's verb in the present and past, and what its client had not done.
 struct Verb {
   const char* present;
   const char* past;
@@ -24137,8 +23872,7 @@ MOCK_GATEWAY_INLINE std::string configuration_text(std::uint64_t configuration) 
 }
 
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-// The vtable of a class that only exists with OpenSSL: not null if this program is linked with a cpp-httplib library
-// that was built with OpenSSL, such as Debian's.
+// Not null if this program is linked with a cpp-httplib library built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
 #endif
 
@@ -24163,8 +23897,7 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
 
-// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST. The
-// durations are options.
+// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -24189,7 +23922,6 @@ inline constexpr std::size_t slowest_body = 10240;
 inline constexpr std::size_t most_taken = 16384;
 /// For a larger request or answer, the thread gives up the event loop, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
-/// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
@@ -24698,8 +24430,7 @@ MOCK_GATEWAY_INLINE Connection::Failure Connection::failure() const {
 MOCK_GATEWAY_INLINE void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
-  // If the client's bytes are unread or still to come, close() sends RST and discards the undelivered part of the
-  // answer.
+  // With client bytes unread or still to come, close() would send RST and discard the undelivered answer.
   linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
 }
@@ -24967,7 +24698,6 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reactor {
 
-/// How long a leader stays without connections.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
 
 }  // namespace reactor
@@ -25236,14 +24966,12 @@ MOCK_GATEWAY_INLINE void Reactor::clear_timer(Session& session) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace request_reader {
 
-// cpp-httplib answers longer lines, and in later versions more fields, with 400. These limits give 414 and 431 in every
-// version.
+// These limits give 414 and 431. cpp-httplib answers longer lines, and in later versions more fields, with 400.
 inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body with its framing may exceed max_body. The same amount is reserved for stored parts of the
-// head other than its bytes.
+// By how much a chunked body with framing may exceed max_body, and the reserve for parsed parts of the head.
 inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
@@ -25277,7 +25005,6 @@ MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   return false;
 }
 
-/// Whether a line has the form "Name: value", without control characters.
 MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
@@ -25287,8 +25014,7 @@ MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
          });
 }
 
-/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path". Other schemes are not handled
-/// here.
+/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path".
 MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   constexpr std::string_view scheme = "http://";
   std::string& target = incoming.request.target;
@@ -25331,7 +25057,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
   // GET and the bare path, because some versions reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
-  // Without the request line and the empty last line.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
@@ -25410,15 +25135,13 @@ MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::stri
   text.swap(larger.append(text));
 }
 
-/// Whether an unread body can be drained after an early response. With Expect, it is unknown whether the client still
-/// sends it (RFC 9110, 10.1.1).
+/// Whether an unread body can be drained after an early response; not with Expect (RFC 9110, 10.1.1).
 MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
   Framing framing;
   return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
          !incoming.request.headers.has("Expect");
 }
 
-/// The error for an untrusted client that exceeds its byte budget.
 MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
@@ -25533,7 +25256,6 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin_chunk()
   return std::nullopt;
 }
 
-// A line that is too long makes the request malformed or too large.
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
   std::string& raw = incoming_.raw_body;
   request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);
@@ -25769,14 +25491,12 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
 
-// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
-// thread.
+// Listening and "cannot listen on …"; stopping and its warning; connections without a descriptor or thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Passes a request's head to cpp-httplib. The answer it writes is discarded, except its status, which tells whether
-/// the head is valid. Newer versions of the base class have more pure functions than older ones: hence all of them,
-/// without `override`.
+/// Passes a head to cpp-httplib and takes the status of its answer. Newer base classes have more pure functions
+/// than older ones: hence all of them, without `override`.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -25822,7 +25542,6 @@ class CheckedHead final : public httplib::Stream {
 
 namespace servers {
 
-/// How many descriptors are reserved.
 MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
   static std::atomic<std::size_t> count{0};
   return count;
@@ -25970,7 +25689,6 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Serves an accepted connection on a thread, or turns it away.
   void take(int socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
@@ -26012,8 +25730,7 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The reactor with the fewest connections. Creates another one if all are busy: at most one per processor, and four.
-  /// Called on the accepting thread.
+  /// The reactor with the fewest connections, or a new one if all are busy: at most one per processor, and four.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -26078,7 +25795,6 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;
@@ -26087,8 +25803,7 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 if cpp-httplib accepts the head, else its error status. Verdicts are cached, because they depend only on the
-  /// head and most clients send few different ones.
+  /// 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -26135,8 +25850,7 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held during a stop, so that a second one returns no earlier. A stop waits for test functions, which may open and
-  // close the port; these use another mutex.
+  // Held during a stop, so that a second one returns no earlier. Test functions it waits for use another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
@@ -26277,13 +25991,11 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   return outcome_of(result, bytes);
 }
 
-/// poll(2) with the best resolution of the system.
 MOCK_GATEWAY_INLINE int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
-    // Linux may end a wait late by 0.1%, at most 100 ms, and does so on an idle processor. The timeout is reduced by
-    // that; if it ends early, the caller looks again.
+    // Linux may end a wait late by 0.1%, at most 100 ms. If the reduced timeout ends early, the caller looks again.
     constexpr Duration::rep most_slack = 100'000'000;
     auto nanoseconds = std::max(Duration{0}, *timeout).count();
     nanoseconds -= std::min(nanoseconds / 1001, most_slack);
@@ -26413,11 +26125,8 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-/// What the system knows about the peer's socket.
 struct OtherEnd {
-  /// Bytes received but not read by the peer's program.
   std::size_t unread = 0;
-  /// Bytes ever received.
   std::optional<std::uint64_t> received = {};
 };
 
@@ -26462,7 +26171,6 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-/// Whether the peer has received all sent bytes; empty if the system does not count them.
 MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
@@ -26699,8 +26407,7 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
-// Connections that cannot be served: how many are kept, and their timeouts for sending a request and reading the
-// answer.
+// Connections that cannot be served: how many are kept, and their timeouts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -39774,7 +39481,6 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace {
 
-/// `kind` is WARN or FAIL_CHECK.
 void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas::OfType result,
                  const std::string& text) {
   const Catch::SourceLineInfo line(where.file, static_cast<std::size_t>(where.line));
@@ -39894,8 +39600,7 @@ struct StringMaker<std::nullopt_t> {
 // gateway. After a failed test, the notes of verify() are printed as a message. CHECK prints optionals, durations and
 // times ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO that of
-// durations and times.
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables printing std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO durations and times.
 
 #ifndef DOCTEST_LIBRARY_INCLUDED
 #if __has_include(<doctest/doctest.h>)
@@ -40088,7 +39793,6 @@ const InstalledReporter gtest_adapter([] {
   return &report_to_gtest;
 }());
 
-/// Prints the gateways' notes after a failed test.
 class GtestNotes : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -40108,8 +39812,7 @@ const bool gtest_notes = [] {
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
-// EXPECT_TRUE converts its argument to an AssertionResult and prints its message. True values have no message, because
-// notes in a message count as printed.
+// EXPECT_TRUE prints an AssertionResult's message. True values have none: notes in a message count as printed.
 namespace testing {
 
 template <>
@@ -40168,295 +39871,295 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     76    core/version.hpp
 //    109    core/json.hpp
 //    124    core/source_location.hpp
-//    143    core/duration.hpp
-//    155    core/shared.hpp
-//    199    core/forward.hpp
-//    264    core/implementation.hpp
-//    279    gateway/gateway.hpp
-//    464    gateway/chat_script.hpp
-//    614    model/range.hpp
-//    648    script/matcher.hpp
-//    726    script/matchers.hpp
-//    855    model/reply.hpp
-//   1194    model/received_request.hpp
-//   1280    model/failure.hpp
-//   1387    core/wait.hpp
+//    142    core/duration.hpp
+//    154    core/shared.hpp
+//    197    core/forward.hpp
+//    262    core/implementation.hpp
+//    276    gateway/gateway.hpp
+//    465    gateway/chat_script.hpp
+//    616    model/range.hpp
+//    650    script/matcher.hpp
+//    728    script/matchers.hpp
+//    856    model/reply.hpp
+//   1195    model/received_request.hpp
+//   1281    model/failure.hpp
+//   1388    core/wait.hpp
 //   1418    core/clock.hpp
-//   1524    model/fault.hpp
-//   1692    model/hold.hpp
-//   1734    model/pace.hpp
-//   1891    model/sse_dialect.hpp
-//   2009    model/writes.hpp
-//   2040    model/http_reply.hpp
-//   2122    model/connection_fault.hpp
-//   2218    evidence/journal.hpp
-//   2515    model/sent_answer.hpp
-//   2586    script/near_miss.hpp
-//   2632    evidence/verification.hpp
-//   2760    model/finding.hpp
-//   2804    evidence/review.hpp
-//   2928    model/operation.hpp
-//   2959    keys/api_key.hpp
-//   3088    keys/keys.hpp
+//   1522    model/fault.hpp
+//   1690    model/hold.hpp
+//   1732    model/pace.hpp
+//   1889    model/sse_dialect.hpp
+//   2007    model/writes.hpp
+//   2038    model/http_reply.hpp
+//   2120    model/connection_fault.hpp
+//   2216    evidence/journal.hpp
+//   2513    model/sent_answer.hpp
+//   2584    script/near_miss.hpp
+//   2630    evidence/verification.hpp
+//   2758    model/finding.hpp
+//   2802    evidence/review.hpp
+//   2927    model/operation.hpp
+//   2958    keys/api_key.hpp
+//   3089    keys/keys.hpp
 //   3152    model/profile.hpp
 //   3184    model/tokenizer.hpp
 //   3196    gateway/options.hpp
-//   3345    model/acceptance.hpp
-//   3525    request/chat_request.hpp
-//   3654    script/scope.hpp
-//   3709    script/failure_scope.hpp
-//   3755    script/chaos.hpp
-//   3856    gateway/sweep.hpp
-//   3994    gateway/catalogue.hpp
-//   4164    gateway/mishaps.hpp
-//   4266    document/scenario_files.hpp
-//   4298    core/error.hpp
-//   4313    document/script_document.hpp
-//   4456    evidence/evidence_json.hpp
-//   4480    core/printed.hpp
-//   4510    core/reporter.hpp
-//   4594  Implementation
-//   4655    core/text.hpp
-//   4763    core/random.hpp
-//   4796    core/json_reader.hpp
-//   4852    core/pattern.hpp
-//   4948    core/json_pointer.hpp
-//   4965    core/calendar.hpp
-//   5000    core/access.hpp
-//   5076    core/timeline.hpp
-//   5270    core/process.hpp
-//   5295    core/relief.hpp
-//   5327    core/warning.hpp
-//   5337    core/rows.hpp
-//   5363    core/change_count.hpp
-//   5410    core/seldom.hpp
-//   5437    model/profile_traits.hpp
-//   5545    model/checks.hpp
-//   5562    model/reply_data.hpp
-//   5630    model/request_error.hpp
-//   5643    model/fault_rows.hpp
-//   5772    model/failure_rows.hpp
-//   5813    model/dialect_rows.hpp
-//   5853    model/finding_kinds.hpp
-//   5930    model/reply_checks.hpp
-//   5965    model/reply_template.hpp
-//   5988    request/embedding_request.hpp
-//   6012    request/chat_parser.hpp
-//   6030    request/chat_fields.hpp
-//   6078    request/chat_reader.hpp
-//   6176    keys/secrets.hpp
-//   6223    keys/key_store.hpp
-//   6449    answer/bodies.hpp
-//   6478    answer/events.hpp
-//   6526    answer/tokens.hpp
-//   6600    answer/completion.hpp
-//   6709    answer/completion_json.hpp
-//   6744    answer/completion_events.hpp
-//   6811    answer/words.hpp
-//   6826    answer/default_reply.hpp
-//   6842    answer/schema_instance.hpp
-//   6864    answer/embeddings.hpp
-//   6881    answer/occurrences.hpp
-//   6904    answer/schema_checker.hpp
-//   6999    script/matcher_node.hpp
-//   7089    script/script.hpp
-//   7369    script/chaos_plan.hpp
-//   7415    script/chaos_rules.hpp
-//   7497    script/connection_faults.hpp
-//   7553    script/forced_failures.hpp
-//   7598    script/field_matchers.hpp
-//   7692    script/hiding.hpp
-//   7733    script/excerpts.hpp
-//   7759    script/json_comparison.hpp
-//   7786    script/matcher_leaf.hpp
-//   7817    delivery/answer_log.hpp
-//   7934    delivery/gzip.hpp
-//   7960    delivery/framing.hpp
-//   8011    delivery/outlet.hpp
-//   8063    delivery/pace_schedule.hpp
-//   8105    delivery/progress.hpp
-//   8158    delivery/waits.hpp
-//   8236    delivery/write_queue.hpp
-//   8338    delivery/delivery.hpp
-//   8619    http/exchange_observer.hpp
-//   8656    http/sockets.hpp
-//   8784    http/wakes.hpp
-//   8830    http/connection.hpp
-//   9125    http/request_reader.hpp
-//   9258    http/server.hpp
-//   9319    http/response.hpp
-//   9335    http/turned_away.hpp
-//   9387    http/workers.hpp
-//   9445    http/acceptor.hpp
-//   9491    http/compatibility.hpp
-//   9501    http/poller.hpp
-//   9540    http/reactor.hpp
-//   9653    evidence/kept_problems.hpp
-//   9723    evidence/record.hpp
-//   9991    evidence/gateway_parts.hpp
-//  10010    evidence/review_parts.hpp
-//  10074    evidence/diagnosis.hpp
-//  10146    evidence/redaction.hpp
-//  10167    evidence/gateway_problems.hpp
-//  10270    serve/asked_requests.hpp
-//  10352    serve/operations.hpp
-//  10422    serve/served_models.hpp
-//  10465    serve/gateway_state.hpp
-//  10525    serve/served_request.hpp
-//  10706    serve/runner.hpp
-//  10772    serve/connection_loop.hpp
-//  10817    serve/request_checks.hpp
-//  10840    serve/tester_code.hpp
-//  10905    gateway/catalogue_entries.hpp
-//  11207    gateway/option_values.hpp
-//  11268    gateway/sweep_run.hpp
-//  11292    document/script_reader.hpp
-//  11500    document/script_files.hpp
-//  11519    document/script_references.hpp
-//  11554    document/script_sections.hpp
-//  11686    document/script_values.hpp
-//  11821    document/loaded_document.hpp
-//  11853    core/calendar.cpp
-//  11965    core/clock.cpp
-//  12378    core/gate.cpp
-//  12589    core/implementation.cpp
-//  12601    core/json_pointer.cpp
-//  12658    core/json_reader.cpp
-//  13002    core/pattern.cpp
-//  13420    core/process.cpp
-//  13444    core/random.cpp
-//  13504    core/relief.cpp
-//  13531    core/reporter.cpp
-//  13614    core/source_location.cpp
-//  13630    core/text.cpp
-//  13986    core/wait.cpp
-//  13998    core/warning.cpp
-//  14012    model/acceptance.cpp
-//  14071    model/checks.cpp
-//  14109    model/connection_fault.cpp
-//  14211    model/failure.cpp
-//  14358    model/fault.cpp
-//  14593    model/finding.cpp
-//  14627    model/hold.cpp
-//  14649    model/http_reply.cpp
-//  14715    model/pace.cpp
-//  14913    model/profile.cpp
-//  15092    model/range.cpp
-//  15122    model/received_request.cpp
-//  15190    model/reply.cpp
-//  15600    model/reply_checks.cpp
-//  15792    model/reply_template.cpp
-//  15964    model/sent_answer.cpp
-//  15992    model/sse_dialect.cpp
-//  16138    request/chat_fields.cpp
-//  16280    request/chat_messages.cpp
-//  16489    request/chat_reader.cpp
-//  16902    request/chat_request.cpp
-//  16987    request/embedding_request.cpp
-//  17075    keys/api_key.cpp
-//  17125    keys/key_store.cpp
-//  17671    keys/keys.cpp
-//  17735    keys/secrets.cpp
-//  17942    answer/bodies.cpp
-//  18049    answer/completion.cpp
-//  18285    answer/completion_events.cpp
-//  18496    answer/completion_json.cpp
-//  18714    answer/default_reply.cpp
-//  18917    answer/embeddings.cpp
-//  19035    answer/events.cpp
-//  19054    answer/occurrences.cpp
-//  19076    answer/schema_checker.cpp
-//  19546    answer/schema_instance.cpp
-//  19926    answer/tokens.cpp
-//  20156    answer/words.cpp
-//  20217    script/chaos.cpp
-//  20358    script/chaos_rules.cpp
-//  20470    script/connection_faults.cpp
-//  20579    script/excerpts.cpp
-//  20642    script/field_matchers.cpp
-//  21055    script/forced_failures.cpp
-//  21159    script/hiding.cpp
-//  21276    script/json_comparison.cpp
-//  21362    script/matcher.cpp
-//  21617    script/matchers.cpp
-//  21973    script/scope.cpp
-//  22031    script/script.cpp
-//  22461    script/text_matchers.cpp
-//  22583    delivery/answer_log.cpp
-//  22753    delivery/delivery.cpp
-//  23218    delivery/faults_and_waits.cpp
-//  23493    delivery/framing.cpp
-//  23610    delivery/gzip.cpp
-//  23677    delivery/pace_schedule.cpp
-//  23746    delivery/progress.cpp
-//  23798    delivery/write_queue.cpp
-//  23946    http/acceptor.cpp
-//  24054    http/compatibility.cpp
-//  24164    http/connection.cpp
-//  24748    http/poller.cpp
-//  24963    http/reactor.cpp
-//  25231    http/request_reader.cpp
-//  25689    http/response.cpp
-//  25770    http/server.cpp
-//  26186    http/sockets.cpp
-//  26700    http/turned_away.cpp
-//  26790    http/wakes.cpp
-//  26838    http/workers.cpp
-//  26951    evidence/diagnosis.cpp
-//  27171    evidence/evidence_json.cpp
-//  27555    evidence/exchange.cpp
-//  27857    evidence/gateway_problems.cpp
-//  28308    evidence/journal.cpp
-//  28466    evidence/kept_problems.cpp
-//  28577    evidence/notes.cpp
-//  28678    evidence/record.cpp
-//  29137    evidence/redaction.cpp
-//  29279    evidence/redirects.cpp
-//  29390    evidence/retries.cpp
-//  29782    evidence/review.cpp
-//  30161    evidence/told_in_body.cpp
-//  30261    evidence/verification.cpp
-//  30378    serve/asked_requests.cpp
-//  30445    serve/chat_judge.cpp
-//  30766    serve/connection_loop.cpp
-//  30926    serve/cross_origin.cpp
-//  30969    serve/delivery_report.cpp
-//  31060    serve/gateway_state.cpp
-//  31096    serve/judge.cpp
-//  31324    serve/limits.cpp
-//  31423    serve/operations.cpp
-//  31646    serve/profile_headers.cpp
-//  31687    serve/reply_answer.cpp
-//  31831    serve/request_checks.cpp
-//  31906    serve/runner.cpp
-//  32169    serve/served_models.cpp
-//  32247    serve/served_request.cpp
-//  32318    gateway/catalogue.cpp
-//  32738    gateway/catalogue_chunks.cpp
-//  33037    gateway/catalogue_delivery.cpp
-//  33192    gateway/catalogue_entries.cpp
-//  33421    gateway/catalogue_failures.cpp
-//  33709    gateway/catalogue_framing.cpp
-//  33896    gateway/catalogue_tool_calls.cpp
-//  34100    gateway/chat_script.cpp
-//  34249    gateway/gateway.cpp
-//  34539    gateway/mishaps.cpp
-//  34886    gateway/options.cpp
-//  35039    gateway/sweep.cpp
-//  35462    document/scenario_files.cpp
-//  35612    document/script_document.cpp
-//  36014    document/script_faults.cpp
-//  36323    document/script_files.cpp
-//  36469    document/script_gateway.cpp
-//  36803    document/script_matchers.cpp
-//  37169    document/script_objects.cpp
-//  37335    document/script_reader.cpp
-//  37778    document/script_references.cpp
-//  38102    document/script_replies.cpp
-//  38579    document/script_schema.cpp
-//  38714    document/script_sections.cpp
-//  39296    document/script_values.cpp
-//  39711  Adapters
-//  39728    adapters/catch2.hpp
-//  39886    adapters/doctest.hpp
-//  40050    adapters/gtest.hpp
+//   3347    model/acceptance.hpp
+//   3527    request/chat_request.hpp
+//   3646    script/scope.hpp
+//   3701    script/failure_scope.hpp
+//   3747    script/chaos.hpp
+//   3849    gateway/sweep.hpp
+//   3989    gateway/catalogue.hpp
+//   4162    gateway/mishaps.hpp
+//   4264    document/scenario_files.hpp
+//   4296    core/error.hpp
+//   4311    document/script_document.hpp
+//   4451    evidence/evidence_json.hpp
+//   4475    core/printed.hpp
+//   4504    core/reporter.hpp
+//   4583  Implementation
+//   4644    core/text.hpp
+//   4747    core/random.hpp
+//   4778    core/json_reader.hpp
+//   4832    core/pattern.hpp
+//   4923    core/json_pointer.hpp
+//   4940    core/calendar.hpp
+//   4974    core/access.hpp
+//   5046    core/timeline.hpp
+//   5231    core/process.hpp
+//   5254    core/relief.hpp
+//   5284    core/warning.hpp
+//   5293    core/rows.hpp
+//   5319    core/change_count.hpp
+//   5363    core/seldom.hpp
+//   5390    model/profile_traits.hpp
+//   5498    model/checks.hpp
+//   5515    model/reply_data.hpp
+//   5583    model/request_error.hpp
+//   5596    model/fault_rows.hpp
+//   5725    model/failure_rows.hpp
+//   5766    model/dialect_rows.hpp
+//   5806    model/finding_kinds.hpp
+//   5883    model/reply_checks.hpp
+//   5918    model/reply_template.hpp
+//   5941    request/embedding_request.hpp
+//   5965    request/chat_parser.hpp
+//   5982    request/chat_fields.hpp
+//   6030    request/chat_reader.hpp
+//   6126    keys/secrets.hpp
+//   6173    keys/key_store.hpp
+//   6401    answer/bodies.hpp
+//   6429    answer/events.hpp
+//   6476    answer/tokens.hpp
+//   6547    answer/completion.hpp
+//   6651    answer/completion_json.hpp
+//   6684    answer/completion_events.hpp
+//   6747    answer/words.hpp
+//   6762    answer/default_reply.hpp
+//   6777    answer/schema_instance.hpp
+//   6798    answer/embeddings.hpp
+//   6814    answer/occurrences.hpp
+//   6837    answer/schema_checker.hpp
+//   6927    script/matcher_node.hpp
+//   7018    script/script.hpp
+//   7298    script/chaos_plan.hpp
+//   7344    script/chaos_rules.hpp
+//   7426    script/connection_faults.hpp
+//   7482    script/forced_failures.hpp
+//   7527    script/field_matchers.hpp
+//   7621    script/hiding.hpp
+//   7662    script/excerpts.hpp
+//   7688    script/json_comparison.hpp
+//   7715    script/matcher_leaf.hpp
+//   7746    delivery/answer_log.hpp
+//   7855    delivery/gzip.hpp
+//   7880    delivery/framing.hpp
+//   7929    delivery/outlet.hpp
+//   7976    delivery/pace_schedule.hpp
+//   8018    delivery/progress.hpp
+//   8068    delivery/waits.hpp
+//   8144    delivery/write_queue.hpp
+//   8236    delivery/delivery.hpp
+//   8502    http/exchange_observer.hpp
+//   8536    http/sockets.hpp
+//   8656    http/wakes.hpp
+//   8701    http/connection.hpp
+//   8968    http/request_reader.hpp
+//   9092    http/server.hpp
+//   9148    http/response.hpp
+//   9163    http/turned_away.hpp
+//   9211    http/workers.hpp
+//   9267    http/acceptor.hpp
+//   9310    http/compatibility.hpp
+//   9320    http/poller.hpp
+//   9359    http/reactor.hpp
+//   9465    evidence/kept_problems.hpp
+//   9535    evidence/record.hpp
+//   9803    evidence/gateway_parts.hpp
+//   9822    evidence/review_parts.hpp
+//   9886    evidence/diagnosis.hpp
+//   9958    evidence/redaction.hpp
+//   9979    evidence/gateway_problems.hpp
+//  10082    serve/asked_requests.hpp
+//  10160    serve/operations.hpp
+//  10230    serve/served_models.hpp
+//  10273    serve/gateway_state.hpp
+//  10334    serve/served_request.hpp
+//  10517    serve/runner.hpp
+//  10583    serve/connection_loop.hpp
+//  10628    serve/request_checks.hpp
+//  10651    serve/tester_code.hpp
+//  10716    gateway/catalogue_entries.hpp
+//  11020    gateway/option_values.hpp
+//  11081    gateway/sweep_run.hpp
+//  11105    document/script_reader.hpp
+//  11314    document/script_files.hpp
+//  11333    document/script_references.hpp
+//  11369    document/script_sections.hpp
+//  11498    document/script_values.hpp
+//  11633    document/loaded_document.hpp
+//  11665    core/calendar.cpp
+//  11775    core/clock.cpp
+//  12177    core/gate.cpp
+//  12387    core/implementation.cpp
+//  12399    core/json_pointer.cpp
+//  12456    core/json_reader.cpp
+//  12795    core/pattern.cpp
+//  13208    core/process.cpp
+//  13232    core/random.cpp
+//  13291    core/relief.cpp
+//  13317    core/reporter.cpp
+//  13400    core/source_location.cpp
+//  13416    core/text.cpp
+//  13770    core/wait.cpp
+//  13782    core/warning.cpp
+//  13796    model/acceptance.cpp
+//  13855    model/checks.cpp
+//  13893    model/connection_fault.cpp
+//  13995    model/failure.cpp
+//  14142    model/fault.cpp
+//  14377    model/finding.cpp
+//  14411    model/hold.cpp
+//  14433    model/http_reply.cpp
+//  14499    model/pace.cpp
+//  14697    model/profile.cpp
+//  14876    model/range.cpp
+//  14906    model/received_request.cpp
+//  14974    model/reply.cpp
+//  15384    model/reply_checks.cpp
+//  15576    model/reply_template.cpp
+//  15748    model/sent_answer.cpp
+//  15776    model/sse_dialect.cpp
+//  15922    request/chat_fields.cpp
+//  16064    request/chat_messages.cpp
+//  16273    request/chat_reader.cpp
+//  16686    request/chat_request.cpp
+//  16770    request/embedding_request.cpp
+//  16858    keys/api_key.cpp
+//  16908    keys/key_store.cpp
+//  17454    keys/keys.cpp
+//  17518    keys/secrets.cpp
+//  17725    answer/bodies.cpp
+//  17830    answer/completion.cpp
+//  18063    answer/completion_events.cpp
+//  18273    answer/completion_json.cpp
+//  18490    answer/default_reply.cpp
+//  18687    answer/embeddings.cpp
+//  18804    answer/events.cpp
+//  18823    answer/occurrences.cpp
+//  18845    answer/schema_checker.cpp
+//  19308    answer/schema_instance.cpp
+//  19681    answer/tokens.cpp
+//  19907    answer/words.cpp
+//  19968    script/chaos.cpp
+//  20109    script/chaos_rules.cpp
+//  20221    script/connection_faults.cpp
+//  20330    script/excerpts.cpp
+//  20393    script/field_matchers.cpp
+//  20806    script/forced_failures.cpp
+//  20910    script/hiding.cpp
+//  21027    script/json_comparison.cpp
+//  21113    script/matcher.cpp
+//  21368    script/matchers.cpp
+//  21724    script/scope.cpp
+//  21782    script/script.cpp
+//  22213    script/text_matchers.cpp
+//  22335    delivery/answer_log.cpp
+//  22505    delivery/delivery.cpp
+//  22969    delivery/faults_and_waits.cpp
+//  23244    delivery/framing.cpp
+//  23361    delivery/gzip.cpp
+//  23428    delivery/pace_schedule.cpp
+//  23497    delivery/progress.cpp
+//  23548    delivery/write_queue.cpp
+//  23696    http/acceptor.cpp
+//  23804    http/compatibility.cpp
+//  23913    http/connection.cpp
+//  24494    http/poller.cpp
+//  24709    http/reactor.cpp
+//  24976    http/request_reader.cpp
+//  25426    http/response.cpp
+//  25507    http/server.cpp
+//  25915    http/sockets.cpp
+//  26423    http/turned_away.cpp
+//  26512    http/wakes.cpp
+//  26560    http/workers.cpp
+//  26673    evidence/diagnosis.cpp
+//  26893    evidence/evidence_json.cpp
+//  27277    evidence/exchange.cpp
+//  27579    evidence/gateway_problems.cpp
+//  28030    evidence/journal.cpp
+//  28188    evidence/kept_problems.cpp
+//  28299    evidence/notes.cpp
+//  28400    evidence/record.cpp
+//  28859    evidence/redaction.cpp
+//  29001    evidence/redirects.cpp
+//  29112    evidence/retries.cpp
+//  29504    evidence/review.cpp
+//  29883    evidence/told_in_body.cpp
+//  29983    evidence/verification.cpp
+//  30100    serve/asked_requests.cpp
+//  30167    serve/chat_judge.cpp
+//  30488    serve/connection_loop.cpp
+//  30648    serve/cross_origin.cpp
+//  30691    serve/delivery_report.cpp
+//  30782    serve/gateway_state.cpp
+//  30818    serve/judge.cpp
+//  31046    serve/limits.cpp
+//  31145    serve/operations.cpp
+//  31368    serve/profile_headers.cpp
+//  31409    serve/reply_answer.cpp
+//  31553    serve/request_checks.cpp
+//  31628    serve/runner.cpp
+//  31892    serve/served_models.cpp
+//  31970    serve/served_request.cpp
+//  32041    gateway/catalogue.cpp
+//  32462    gateway/catalogue_chunks.cpp
+//  32761    gateway/catalogue_delivery.cpp
+//  32916    gateway/catalogue_entries.cpp
+//  33145    gateway/catalogue_failures.cpp
+//  33433    gateway/catalogue_framing.cpp
+//  33620    gateway/catalogue_tool_calls.cpp
+//  33824    gateway/chat_script.cpp
+//  33973    gateway/gateway.cpp
+//  34264    gateway/mishaps.cpp
+//  34611    gateway/options.cpp
+//  34764    gateway/sweep.cpp
+//  35187    document/scenario_files.cpp
+//  35338    document/script_document.cpp
+//  35740    document/script_faults.cpp
+//  36049    document/script_files.cpp
+//  36196    document/script_gateway.cpp
+//  36530    document/script_matchers.cpp
+//  36896    document/script_objects.cpp
+//  37062    document/script_reader.cpp
+//  37505    document/script_references.cpp
+//  37829    document/script_replies.cpp
+//  38306    document/script_schema.cpp
+//  38441    document/script_sections.cpp
+//  39022    document/script_values.cpp
+//  39437  Adapters
+//  39454    adapters/catch2.hpp
+//  39611    adapters/doctest.hpp
+//  39774    adapters/gtest.hpp

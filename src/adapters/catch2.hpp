@@ -57,7 +57,6 @@
 namespace mock_gateway::detail {
 namespace {
 
-/// `kind` is WARN or FAIL_CHECK.
 void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas::OfType result,
                  const std::string& text) {
   const Catch::SourceLineInfo line(where.file, static_cast<std::size_t>(where.line));

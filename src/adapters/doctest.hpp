@@ -9,8 +9,7 @@
 // gateway. After a failed test, the notes of verify() are printed as a message. CHECK prints optionals, durations and
 // times ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO that of
-// durations and times.
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables printing std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO durations and times.
 
 #include <atomic>
 #include <chrono>

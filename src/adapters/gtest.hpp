@@ -50,7 +50,6 @@ const InstalledReporter gtest_adapter([] {
   return &report_to_gtest;
 }());
 
-/// Prints the gateways' notes after a failed test.
 class GtestNotes : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -70,8 +69,7 @@ const bool gtest_notes = [] {
 }  // namespace
 }  // namespace mock_gateway::detail
 
-// EXPECT_TRUE converts its argument to an AssertionResult and prints its message. True values have no message, because
-// notes in a message count as printed.
+// EXPECT_TRUE prints an AssertionResult's message. True values have none: notes in a message count as printed.
 namespace testing {
 
 template <>

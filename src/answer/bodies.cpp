@@ -10,7 +10,6 @@
 namespace mock_gateway::detail {
 namespace bodies {
 
-/// `"name":"value"`.
 void append_member(std::string& out, std::string_view name, std::string_view value) {
   text::append_json_string(out, name);
   out += ':';
@@ -24,7 +23,6 @@ struct OpenAiError {
   std::string code;
 };
 
-/// OpenAI's `type` for a status.
 std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";

@@ -11,7 +11,6 @@ namespace mock_gateway {
 
 namespace wire {
 
-/// A model that the gateway serves.
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";

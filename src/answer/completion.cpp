@@ -12,13 +12,11 @@
 namespace mock_gateway::detail {
 namespace completions {
 
-/// The limits of a request for one choice.
 struct Limits {
   std::size_t tokens = std::numeric_limits<std::size_t>::max();  // remaining
   std::vector<std::string> stop;
 };
 
-/// Truncates the text to the remaining tokens.
 void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
@@ -99,7 +97,6 @@ std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-/// The ends of the deltas in each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
   std::vector<std::size_t> text;

@@ -49,7 +49,6 @@ struct CompletionChoice {
   std::size_t deltas() const;
 };
 
-/// The token counts of an answer.
 struct Usage {
   std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;  // of all choices
@@ -71,12 +70,10 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 /// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError on failure; passes exceptions of `tokens`
-  /// on.
+  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError; passes exceptions of `tokens` on.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
-  /// The body of a plain answer.
   std::string body() const;
   /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
@@ -90,9 +87,7 @@ class Completion {
   std::int64_t top_logprobs() const { return top_logprobs_; }
   /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
   void merge_extra(std::string& json, const char* message) const;
-  /// Whether there are scripted fields to merge.
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
-  /// The fields to merge into single chunks.
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
   /// The scripted usage as sent; empty: usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }

@@ -10,7 +10,6 @@
 namespace mock_gateway::detail {
 namespace completions {
 
-/// The first delta of a choice.
 std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& roles) {
   if (choice.thinking.size() > 0 && !roles.thinking.empty()) return roles.thinking;
   return choice.has_text || choice.tool_calls.empty() ? roles.text : roles.calls;

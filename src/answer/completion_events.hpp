@@ -14,13 +14,11 @@ namespace mock_gateway::detail {
 /// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
 /// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
 /// finish_reason may be in the last delta.
-/// The constant parts are rendered once, so an event costs little more than escaping its delta. The completion must
-/// outlive this object.
+/// The constant parts are rendered once. The completion must outlive this object.
 class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
   bool next(StreamEvent& event) override;
-  /// The number of events so far.
   std::size_t count() const { return count_; }
 
  private:
@@ -35,7 +33,6 @@ class CompletionEvents final : public EventSource {
   /// The delta at `position` among those of a choice's tool calls; empty at the end.
   std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
 
-  /// Writes the next event in the profile's form.
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
@@ -47,17 +44,16 @@ class CompletionEvents final : public EventSource {
   void end_with_finish_reason(std::size_t index, bool last, StreamEvent& event);
   /// Writes the start of a choice's chunk, up to and including `"delta":`.
   void begin(std::size_t index, StreamEvent& event);
-  /// Writes the rest of a chunk after a text or refusal delta: the logprobs of the tokens that end in it. `before`: the
-  /// number of the choice's tokens before `text`.
+  /// Writes the rest of a chunk after a text or refusal delta. `before`: the choice's tokens before `text`.
   void end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text, std::size_t delta,
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;               // per choice, in its deltas
-  std::size_t turn_ = 0;                             // the choice that sends the next delta
-  std::size_t deltas_left_ = 0;                      // of all choices
-  std::size_t finished_ = 0;                         // finish chunks sent
-  std::size_t count_ = 0;                            // events
+  std::vector<std::size_t> positions_;  // per choice, in its deltas
+  std::size_t turn_ = 0;                // the choice that sends the next delta
+  std::size_t deltas_left_ = 0;         // of all choices
+  std::size_t finished_ = 0;            // finish chunks sent
+  std::size_t count_ = 0;
   std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
   bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;

@@ -98,7 +98,6 @@ std::string made_up_logprob(std::uint64_t below_zero) {
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
 }
 
-/// `"token","logprob","bytes"`.
 void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
   append_string(out, "token", token);
   append_name(out, "logprob");

@@ -23,7 +23,6 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 
 /// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
-/// An identifier of the model's configuration, as some services send it.
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
@@ -32,7 +31,6 @@ void append_call(std::string& out, const CompletionToolCall& call, std::string_v
 /// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
-/// Whether every choice and chunk has the key `logprobs`.
 bool has_logprobs_key(const Completion& completion);
 /// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);

@@ -1,5 +1,4 @@
-// The reply without stubs: text, demanded tool calls, JSON, reasoning; the equality of requests
-// (`content_fingerprint`).
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; equality of requests (`content_fingerprint`).
 
 #include "default_reply.hpp"
 
@@ -85,7 +84,6 @@ ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, SchemaTex
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
-/// The indices of the tools that `tool_choice` demands one of.
 std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   const std::vector<std::string>& allowed = request.tool_choice.allowed;
   std::vector<std::size_t> tools;
@@ -96,8 +94,7 @@ std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   return tools;
 }
 
-/// The calls that `tool_choice` demands, if any. One call, unless the request allows several at once and has several
-/// tools.
+/// The calls that `tool_choice` demands: one, unless the request allows several at once and has several tools.
 std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -148,23 +145,20 @@ std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-/// The JSON of a number, boolean or null.
 std::string text_of(const Json& scalar) {
   if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
   if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
   return scalar.dump();
 }
 
-/// A stack of named or unnamed values to fingerprint; the last is next. Not recursive, because clients choose the
-/// nesting.
+/// A stack of values to fingerprint; the last is next. Not recursive, because clients choose the nesting.
 class Pending {
  public:
   Pending() { parts_.reserve(32); }
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Adds all values and their contents to a fingerprint. Each begins with its type and, for containers, its size, so
-  /// that different values differ.
+  /// Adds all values to a fingerprint. Each begins with its type and size, so that different values differ.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();

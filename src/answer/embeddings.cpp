@@ -69,9 +69,8 @@ std::string bytes_of(const std::vector<float>& vector) {
 
 }  // namespace vectors
 
-// Each word maps by its hash to one of `dimensions` orthogonal directions, so that texts with shared words differ only
-// by the others. Words with the same direction just make texts more similar. The directions are rows of a cosine
-// transform, so that vectors have no zeros, like those of real models.
+// Maps each word by its hash to one of `dimensions` orthogonal directions, so that shared words make texts similar.
+// The directions are rows of a cosine transform: no zeros, as in vectors of real models.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
   std::vector<double> sum(dimensions);
   const double size = static_cast<double>(dimensions);

@@ -16,7 +16,6 @@ namespace mock_gateway::detail {
 /// five, about 0 without shared words. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
-/// The number of tokens in all inputs.
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.

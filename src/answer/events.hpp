@@ -14,7 +14,6 @@ namespace mock_gateway::detail {
 /// One token in units of shares. At one token per second, a share is one nanosecond.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
 
-/// One event of a stream.
 struct StreamEvent {
   /// The text after `data: `, or all bytes of a raw event.
   std::string data;

@@ -71,7 +71,6 @@ Validity equal(const Json& left, const Json& right) {
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-/// Whether `value` is at least `bound`, or greater if the bound is exclusive.
 Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const double number = value.get<double>();  // doubles lose digits, but not the order
   const double edge = bound.get<double>();
@@ -80,8 +79,7 @@ Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   return exclusive ? Validity::no : Validity::yes;
 }
 
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals; certain only if both
-/// agree.
+/// Whether `value` is a multiple of `divisor`; certain only if division of doubles and of decimals agree.
 Validity is_multiple(const Json& value, const Json& divisor) {
   for (int places = 0; places <= max_places; ++places) {
     const std::optional<std::int64_t> amount = scaled(value, places);
@@ -95,7 +93,6 @@ Validity is_multiple(const Json& value, const Json& divisor) {
   return Validity::unsure;
 }
 
-/// Whether a number satisfies the numeric keywords.
 Validity number_validity(const Json& schema, const Json& value) {
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -173,7 +170,6 @@ bool fits(Shape shape, const Json& value) {
   }
 }
 
-/// The types that a keyword applies to.
 unsigned types_hinted_by(const std::string& name) {
   unsigned hinted = 0;
   for (const Type& type : types) {
@@ -184,13 +180,11 @@ unsigned types_hinted_by(const std::string& name) {
 
 std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-/// The bits of a type name; 0 if unknown.
 unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
 }
 
-/// The types that a schema's own `type` allows.
 unsigned types_of(const Json& schema) {
   const Json* const type = keyword(schema, "type");
   if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
@@ -199,7 +193,6 @@ unsigned types_of(const Json& schema) {
                          [](unsigned bits, const Json& name) { return bits | bits_of(name); });
 }
 
-/// The names of an object's members, sorted.
 std::vector<std::string_view> sorted_names(const Json& object) {
   std::vector<std::string_view> names;
   names.reserve(object.size());

@@ -53,12 +53,10 @@ enum TypeBit : unsigned {
 
 /// The value of a schema's keyword; null when it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
-/// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
 /// The subschema for an array item, or null.
 const Json* item_of(const Json& schema, std::size_t index);
 
-/// Information about a subschema.
 struct Node {
   std::string path;
   const Json* reference = nullptr;                                   // the target of its $ref
@@ -74,16 +72,13 @@ class Checker {
   /// Throws Unsupported, as all functions do if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
-  /// Information about a subschema of this schema.
   Node& node(const Json& schema) { return nodes_.at(&schema); }
   /// A compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
-  /// Whether a value satisfies a subschema.
   Validity validity(const Json& schema, const Json& value);
   /// The subschemas that apply together with this one: those of allOf, and its reference.
   Parts all_of(const Json& schema);
-  /// The subschemas for a property.
   Parts property(const Parts& schemas, const std::string& name);
 
  private:

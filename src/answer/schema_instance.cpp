@@ -36,7 +36,6 @@ struct Demand {
   unsigned types = all_bits;
   std::size_t depth = 0;
 
-  /// The values of a keyword in all parts.
   Parts all(std::string_view name) const {
     Parts found;
     for (const Json* part : parts) {
@@ -44,13 +43,11 @@ struct Demand {
     }
     return found;
   }
-  /// The greatest lower bound on sizes that a keyword gives.
   std::size_t least(std::string_view name) const {
     std::size_t size = 0;
     for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
-  /// The smallest upper bound on sizes that a keyword gives.
   std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
     for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
@@ -122,7 +119,6 @@ class Maker {
     return choose(demand);
   }
 
-  /// Chooses alternatives for one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
@@ -155,7 +151,6 @@ class Maker {
     return sorted;
   }
 
-  /// Whether a value certainly satisfies the roots.
   bool fits(const Demand& demand, const Json& value) {
     return std::all_of(demand.roots.begin(), demand.roots.end(),
                        [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
@@ -197,7 +192,6 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Proposes a value of one type.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
     if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
@@ -322,7 +316,6 @@ class Maker {
     std::size_t size() const { return all.size(); }
   };
 
-  /// Adds a missing property, if a value is found.
   bool add(const Demand& demand, Members& object, const std::string& name) {
     budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);

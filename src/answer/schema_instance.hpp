@@ -15,8 +15,7 @@
 namespace mock_gateway::detail {
 namespace schema {
 
-// Work limits in steps, for all schemas of a request. The first is the initial budget. Reading subschemas and finding
-// values earn more, up to the second.
+// Work limits in steps, for all schemas of a request: at the start, and after progress has earned more.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 

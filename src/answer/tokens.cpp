@@ -27,7 +27,6 @@ bool stands_alone(char32_t character) {
          || within(0x20000, 0x3ffff);  // ideographs, later extensions
 }
 
-/// The end of the token at `start`, which must be before the end of the text.
 std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
@@ -50,8 +49,7 @@ bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// The end of the piece of JSON at `start`: a run of letters or of punctuation with the white space before it, of at
-/// most 12 bytes.
+/// The end of the piece of JSON at `start`: a run of letters or of punctuation, after white space, up to 12 bytes.
 std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -66,7 +64,6 @@ std::size_t argument_end(std::string_view json, std::size_t start) {
   return end;
 }
 
-/// Splits by a function that returns the end of the token at an offset.
 TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
@@ -102,7 +99,6 @@ TokenizedText split_with(const Tokenizer& tokenizer, std::string text) {
   return tokenized;
 }
 
-/// The end of the delta at `start`, by characters or bytes. `start` must be before the end of the text.
 std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;

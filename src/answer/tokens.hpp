@@ -29,7 +29,6 @@ struct TokenizedText {
   std::uint64_t share(std::size_t delta) const;
   /// The tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
-  /// Keeps the first `count` tokens.
   void keep_tokens(std::size_t count);
   /// Keeps the first `count` bytes; shortens a token that extends beyond them.
   void keep_bytes(std::size_t count);
@@ -39,7 +38,6 @@ struct TokenizedText {
     const std::size_t start = index == 0 ? 0 : borders[index - 1];
     return std::string_view(text).substr(start, borders[index] - start);
   }
-  /// The share of the first `bytes` bytes.
   std::uint64_t share_of_first(std::size_t bytes) const;
 };
 
@@ -75,8 +73,7 @@ class Tokens {
   TokenizedText split_arguments(std::string json) const;
   /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of a request: those of each message's text, name and tool calls, those of the tools' JSON, and 3 per
-  /// message.
+  /// The tokens of each message's text, name and tool calls, those of the tools' JSON, and 3 per message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:

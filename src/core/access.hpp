@@ -9,7 +9,6 @@
 
 namespace mock_gateway::detail {
 
-/// Gives the library access to what public handles and values hide.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -35,17 +34,14 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
-  /// The fields of wire::Headers, for modification.
   template <class T>
   static auto& fields(T& headers) {
     return headers.fields_;
   }
-  /// The distribution of a Timing or a Rate.
   template <class T>
   static const auto& distribution(const T& value) {
     return value.distribution_;
   }
-  /// The data of a value, for modification.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();

@@ -24,12 +24,10 @@ std::string two_digits(std::int64_t number) {
   return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
 }
 
-/// "08:49:37".
 std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
 }
 
-/// "2024-01-01T00:00:00".
 std::string date_and_time(const CivilTime& time) {
   return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
          time_of_day(time);

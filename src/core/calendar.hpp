@@ -21,9 +21,8 @@ struct CivilTime {
   std::int64_t second;
 };
 
-/// Whole seconds since the Unix epoch, without the fraction.
+/// Whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-/// The second that contains the moment.
 CivilTime civil_time(TimePoint moment);
 /// The reverse; ignores the weekday. The year must be from 1970 to 2200.
 TimePoint moment_of(const CivilTime& time);

@@ -10,11 +10,9 @@
 
 namespace mock_gateway::detail {
 
-/// Counts the test's changes to what requests are answered from. Changes for one key count for that key only, because
-/// stubs of one test do not affect requests of another. Thread-safe.
+/// Counts the test's changes to what requests are answered from, those for one key separately. Thread-safe.
 class ChangeCount {
  public:
-  /// Counts a change that may affect every request.
   void note() {
     ++of_all_;
     ++total_;
@@ -28,7 +26,6 @@ class ChangeCount {
     }
     ++total_;
   }
-  /// The number of changes that may affect requests with this key.
   std::uint64_t of(const std::string& id, const std::string& description) const {
     // Without changes for single keys, this takes no lock.
     if (const std::uint64_t total = total_; total == of_all_) return total;

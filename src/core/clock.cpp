@@ -1,5 +1,4 @@
-// The real, instant and manual clock, and texts about waits. The manual clock's guard (10 s) and start are in the
-// header.
+// The real, instant and manual clock; texts about waits. The manual clock's guard and start are in the header.
 
 #include "clock.hpp"
 
@@ -31,18 +30,15 @@ Timeline*& own_timeline() {
   return own;
 }
 
-/// The differences between the three clocks.
 class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
-  /// The time it showed when real time was `real`.
   virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// The lateness of something due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether waits are ended by another thread rather than by the passage of time.
@@ -69,8 +65,7 @@ class RealClockState : public ClockState {
   void settle(Timeline&) override {}
 
  private:
-  // Read once from the system clock, then advanced by the steady clock, so that adjustments of the system clock do not
-  // distort a pace.
+  // Read once, then advanced by the steady clock, so that adjustments of the system clock do not distort a pace.
   TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   SteadyTime steady_start_ = std::chrono::steady_clock::now();
 };
@@ -95,7 +90,6 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
-  /// The present, because it may have moved since.
   TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
@@ -192,8 +186,7 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
-  /// has passed, or the clock agrees with the machine's.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if it does not apply.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -242,7 +235,6 @@ class ManualClockState final : public ClockState {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  /// Whether the caller is in an exchange that still runs.
   bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
@@ -251,13 +243,11 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  /// Returns the first waits that ended.
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
-    // wait for each other.
+    // Exchanges whose test functions advance become idle only afterwards, so they do not wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
@@ -377,7 +367,6 @@ std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->lo
 
 bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// The state of a ManualClock.
 ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }

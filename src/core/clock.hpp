@@ -54,11 +54,9 @@ class InstantClock : public Clock {
 /// gateway that uses the clock reports it, also for sleep_for.
 class ManualClock : public Clock {
  public:
-  /// A pending wait.
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
-    /// When the wait ends.
     TimePoint deadline;
   };
 

@@ -16,7 +16,6 @@
 namespace mock_gateway {
 namespace detail {
 
-/// The arrivals and releases of a gate.
 class GateState {
  public:
   explicit GateState(Duration guard) : guard_(bounded(guard)) {}

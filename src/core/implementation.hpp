@@ -5,8 +5,7 @@
 namespace mock_gateway::detail {
 
 extern "C" {
-/// Defined in the implementation. If it is missing, the linker prints this name, which says what to do. mold sorts
-/// missing names by hash; this one is among the first.
+/// If undefined, the linker prints this name, which says what to do. mold sorts names by hash; this one comes early.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 

@@ -24,7 +24,6 @@ class Reader {
  public:
   Reader(std::string_view text, const JsonReadOptions& options)
       : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
-    // Enough for most requests without reallocation.
     values_.reserve(32);
     keys_.reserve(32);
     frames_.reserve(16);
@@ -39,7 +38,6 @@ class Reader {
   }
 
  private:
-  /// An open array or object.
   struct Frame {
     bool object;
     std::size_t values;  // where its values begin
@@ -128,7 +126,6 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
-  /// Explains the error, because many other formats allow trailing commas.
   void refuse_trailing_comma(bool object) {
     skip_space();
     if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
@@ -149,7 +146,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the opening quotation mark
+    ++at_;
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
@@ -243,7 +240,6 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Whether there are few enough keys for pairwise comparison, and all differ.
   static bool are_few_and_different(const std::string* keys, std::size_t count) {
     constexpr std::size_t few = 12;
     if (count > few) return false;
@@ -312,7 +308,6 @@ class Reader {
     fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
-  /// A description of the next token: "a string", "'}'".
   std::string token() const {
     if (at_ == text_.size()) return "the end of the text";
     if (next() == '"') return "a string";
@@ -328,7 +323,7 @@ class Reader {
   std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
-  std::vector<std::size_t> order_;  // of an object's keys
+  std::vector<std::size_t> order_;
 };
 
 }  // namespace json_reading

@@ -24,7 +24,6 @@ struct JsonError : std::runtime_error {
   std::string reason;
 };
 
-/// A key that occurs more than once in an object.
 struct JsonDuplicate {
   /// The object's path, "messages[0]"; empty for the outermost value. Keys in it are cut to 60 bytes.
   std::string object;
@@ -42,8 +41,7 @@ struct JsonPlace {
 };
 
 struct JsonReadOptions {
-  /// The maximum nesting of arrays and objects. Real requests need about ten. Low enough for recursive functions on any
-  /// thread's stack.
+  /// The maximum nesting. Real requests need about ten. Low enough for recursive functions on any thread's stack.
   std::size_t max_depth = 512;
   /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;

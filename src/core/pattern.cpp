@@ -31,17 +31,15 @@ Numbers inverse(Numbers set) {
   return set;
 }
 
-/// Adds the range [first, end).
 void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // replace the covered ones
+  Numbers borders;
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at index `place` of Pattern::sets contains a character.
 bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
@@ -92,7 +90,6 @@ class Parser {
     budget_.spend(1 + (size() - place) / 4);
     made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Appends a copy of a block.
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
@@ -231,7 +228,6 @@ class Parser {
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
-  /// Parses an escape, after the backslash.
   Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const auto character = static_cast<char32_t>(source_[position_++]);
@@ -374,7 +370,6 @@ class Run {
   std::size_t generation_ = 0;
 };
 
-/// A character of the set at index `place`, a letter or digit if possible.
 std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
   constexpr std::string_view alphabet =
       "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
@@ -405,7 +400,7 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
   patterns::Run run(pattern, budget);
   std::optional<std::string> found;
   std::string made;
-  Numbers states{0};  // the states reached so far
+  Numbers states{0};
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
     if (run.close(ending, length == 0, true, nullptr, 0)) {

@@ -9,8 +9,7 @@
 
 #include "random.hpp"
 
-// Regular expressions: compiled to an automaton, searched for in text, and used to generate matching text. All work is
-// limited: a pattern by a client or a test costs a fraction of a second at most, and no deep recursion.
+// Regular expressions as automata, to search and to generate text, with limited work and no deep recursion.
 
 namespace mock_gateway::detail {
 namespace schema {
@@ -21,15 +20,14 @@ inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of
 
 /// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
-  std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence with the reason.
+  std::string path;  ///< JSON pointer into the schema; empty for its root.
+  std::string reason;
 };
 
 /// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Progress earns further steps, up to `most` in all. Setting `stopped` ends the work; it must outlive the budget and
-  /// may be null.
+  /// Progress earns steps, up to `most`. Setting `stopped` ends the work; it may be null and must outlive the budget.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -46,7 +44,6 @@ class Budget {
   }
   std::size_t spent() const { return spent_; }
 
-  /// Counts one nested call while it exists.
   class Frame {
    public:
     explicit Frame(Budget& budget) : budget_(budget) {
@@ -81,8 +78,7 @@ struct PatternState {
   std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction). Every search takes time proportional to text × states; with
-/// lookaheads, text² × states at worst.
+/// A Thompson automaton. Searches take time proportional to text × states; with lookaheads, text² × states at worst.
 struct Pattern {
   std::vector<PatternState> states;  ///< The first is the start, the last accepts.
   /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.
@@ -92,7 +88,6 @@ struct Pattern {
 /// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
 /// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at

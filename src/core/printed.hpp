@@ -17,7 +17,6 @@ std::string printed(TimePoint moment);
 /// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
-/// The same for a duration of any unit.
 template <class Rep, class Period>
 std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   const long double nanoseconds =
@@ -26,7 +25,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// The same for a time of any precision.
+
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));

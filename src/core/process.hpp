@@ -5,14 +5,12 @@
 #include "version.hpp"
 
 namespace mock_gateway::detail {
-/// Functions about the whole process.
 namespace process {
 
 /// An id that differs between a process and its forked children.
 long id();
 
-/// Preserves the process's SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks, because
-/// two concurrent ones would save each other's change.
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
 class KeptSigpipe {
  public:
   KeptSigpipe();

@@ -24,8 +24,7 @@ std::uint64_t Random::next() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects the incomplete last range, so that all values are equally likely. It is shorter than `bound`, so the second
-  // division is rarely needed.
+  // Rejects the incomplete last range, so that all values are equally likely.
   for (;;) {
     const std::uint64_t value = next();
     if (value >= bound || value >= (0 - bound) % bound) return value % bound;

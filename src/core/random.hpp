@@ -12,8 +12,7 @@ namespace mock_gateway::detail {
 /// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
-/// SplitMix64 with portable distributions, because the standard library's differ by platform and a scripted run must be
-/// repeatable everywhere. Each answer has its own generator.
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -29,7 +28,6 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
-  /// The same, appended to a text.
   void append_alphanumeric(std::size_t length, std::string& text);
 
  private:

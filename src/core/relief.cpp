@@ -7,7 +7,6 @@
 namespace mock_gateway::detail {
 namespace relief {
 
-/// That of the calling thread.
 Relief*& current() {
   thread_local Relief* current = nullptr;
   return current;

@@ -22,12 +22,10 @@ class Relieved {
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
-  /// Whether the relief was not called yet.
   bool is_pending() const;
 };
 
-/// Must be called before a thread blocks, runs test code or works for long. Lets the thread's relief, if any, take
-/// over. Very cheap otherwise.
+/// Must be called before a thread blocks, runs test code or works for long: calls its relief, if any. Cheap.
 void call_relief() noexcept;
 
 }  // namespace mock_gateway::detail

@@ -40,11 +40,8 @@ class InstalledReporter {
   Reporter installed_;
 };
 
-/// A gateway's notes on a failed test.
 struct TestNotes {
-  /// Complete lines.
   std::string text;
-  /// Where the gateway was made.
   SourceLocation where;
 };
 
@@ -68,14 +65,12 @@ class NoteSource {
   void end_notes();
 };
 
-/// Whether an adapter prints notes.
 bool are_notes_wanted();
 /// Keeps the notes of a destroyed gateway until the running test ends. Does nothing without an adapter.
 void keep_notes(TestNotes notes);
 
 // For adapters. One adapter that knows when tests end is enough.
 
-/// Enables notes.
 void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
 /// Called after a failed test: returns its gateways' notes that were not yet printed.
 std::vector<TestNotes> take_notes();

@@ -9,8 +9,7 @@
 
 namespace mock_gateway::detail {
 
-/// Like std::make_shared, but with half the compile time per type: 25 functions instead of 56. Costs a second
-/// allocation.
+/// Like std::make_shared, with half the compile time per type but a second allocation.
 template <class T, class... Arguments>
 std::shared_ptr<T> share(Arguments&&... arguments) {
   return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));

@@ -6,8 +6,7 @@
 
 namespace mock_gateway {
 
-/// A position in the test's source. std::source_location needs C++20, and files with both standards may share a
-/// program.
+/// A position in the test's source. Not std::source_location, which needs C++20.
 struct SourceLocation {
   const char* file = "";
   int line = 0;

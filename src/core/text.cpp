@@ -1,5 +1,4 @@
-// UTF-8; cutting text with "…"; characters that are escaped in a line (`is_disruptive`); numbers as text; edit
-// distance; %XX.
+// UTF-8; cutting with "…"; characters escaped in a line (`is_disruptive`); numbers as text; edit distance; %XX.
 
 #include "text.hpp"
 
@@ -200,7 +199,6 @@ bool is_disruptive(char32_t character) {
          (character >= 0xfff9 && character <= 0xfffb);
 }
 
-/// The JSON escape of a character up to U+FFFF.
 void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;

@@ -12,13 +12,11 @@
 namespace mock_gateway::detail {
 namespace text {
 
-/// Decodes the character that starts at byte `offset`. Returns its length in bytes and sets `code_point`; returns 0
-/// at the end of the text and for bytes that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most
-/// U+10FFFF).
+/// Decodes the character at byte `offset`. Returns its length and sets `code_point`; returns 0 at the end and for bytes
+/// that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are complete, valid UTF-8: the size of a valid text, or else the offset of the
-/// first invalid byte.
+/// The number of leading bytes that are valid UTF-8: the text's size, or the offset of the first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
 /// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
@@ -35,7 +33,6 @@ struct Position {
   std::size_t column;
 };
 
-/// The position of the byte at `offset`.
 Position position_in(std::string_view text, std::size_t offset);
 
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
@@ -50,14 +47,12 @@ std::string as_utf8(std::string_view text);
 /// Cuts the text to `max_bytes` bytes, between characters, and appends "…" if anything was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
-/// Whether the character can disguise or break a line, or control a terminal: control characters (U+0000 to U+001F,
-/// U+007F to U+009F), line and paragraph separators, bidirectional controls, and zero-width characters except the
-/// joiners that scripts need.
+/// Whether the character can disguise or break a line, or control a terminal: control characters, separators of lines
+/// and paragraphs, bidirectional controls, and zero-width characters except the joiners that scripts need.
 bool is_disruptive(char32_t character);
 
-/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
-/// invalid bytes by U+FFFD. Cuts to `max_bytes` bytes, between characters, with "…" if anything was cut. `quotable`:
-/// also escapes quotation marks and backslashes.
+/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), replaces
+/// invalid bytes by U+FFFD, and cuts as excerpt() does. `quotable`: also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
 /// The same for several lines, keeping line ends.

@@ -53,14 +53,11 @@ class Timeline {
   TimePoint at(std::chrono::steady_clock::time_point real) const;
   /// Real time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
-  /// Records a date on this clock that was sent to a client in Retry-After.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
-  /// Whether waiting takes no time.
   bool is_instant() const;
-  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
-  /// its later waits on the manual clock take no time.
+  /// Notes that a guard ended a wait of this exchange: its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 
@@ -75,8 +72,7 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
-/// Marks the calling thread as working for a timeline's exchange. If a test function called there moves or stops the
-/// clock, the clock knows which exchange it is in.
+/// Marks the calling thread as working for a timeline's exchange, in case a test function moves or stops the clock.
 class OnTimeline {
  public:
   explicit OnTimeline(Timeline& timeline);
@@ -136,7 +132,6 @@ class Acknowledgement {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
   /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
@@ -171,7 +166,6 @@ void pass_by(const Gate& gate);
 /// Calls of ManualClock::sleep_for that the guard ended.
 struct ExpiredSleeps {
   std::size_t count = 0;
-  /// The requested duration of the last one.
   Duration last{0};
 };
 /// Empty for clocks that are not manual.
@@ -179,9 +173,7 @@ ExpiredSleeps expired_sleeps(const Clock& clock);
 
 /// `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
-/// Whether only the test moves this clock.
 bool is_manual(const Clock& clock);
-/// Whether scripted waits take no time on this clock.
 bool is_instant(const Clock& clock);
 /// waits() of a handle that must refer to a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
@@ -190,7 +182,6 @@ std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
 std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
                                                      const std::function<bool()>& is_given_up = nullptr);
 
-/// The state of a gate.
 struct GateCounts {
   std::size_t reached = 0;
   std::size_t waiting = 0;

@@ -18,7 +18,6 @@ struct Access;
 /// REQUIRE(wait) shows the condition and its progress.
 class [[nodiscard]] Wait {
  public:
-  /// Whether the condition was met in time.
   explicit operator bool() const { return fulfilled_; }
   /// The condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }

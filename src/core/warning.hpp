@@ -7,8 +7,7 @@
 
 namespace mock_gateway::detail {
 
-/// Writes `mock_gateway: `, the parts and a line end to standard error. Allocates no memory, so that it works when
-/// memory is exhausted.
+/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
 void warn(std::initializer_list<std::string_view> parts);
 
 }  // namespace mock_gateway::detail

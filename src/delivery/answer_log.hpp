@@ -29,7 +29,6 @@ class AnswerLog {
     bool compressed = false;
   };
 
-  /// An event that was sent.
   struct Event {
     /// Whether it carries content.
     bool token;
@@ -48,12 +47,10 @@ class AnswerLog {
     };
 
     bool streamed = false;
-    /// Size of the head in bytes.
     std::size_t head = 0;
     std::vector<Part> parts;
     /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
@@ -62,17 +59,13 @@ class AnswerLog {
 
   bool keeps_all() const { return !most_; }
 
-  /// Records an interim response that was sent.
   void add_interim(std::string_view bytes);
   /// Records the next bytes to be sent, in order. `event` as in Parts.
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
   /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// Notes that the answer is a stream of events.
   void stream();
-  /// Notes that the next event is `[DONE]`, with number `event`.
   void done_follows(std::size_t event);
-  /// Notes that the delivery reached the end of the body.
   void end_body();
   /// The answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
@@ -83,7 +76,6 @@ class AnswerLog {
 
   /// The part sent so far, with unmasked keys.
   SentAnswer sent() const;
-  /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
   /// Memory used, in bytes.
@@ -95,7 +87,7 @@ class AnswerLog {
 
     Kind kind;
     bool ends_event = false;
-    bool ends_token = false;  // an event that carries content
+    bool ends_token = false;
     std::size_t event;
     std::size_t offset;  // of the payload in bytes_
     std::size_t end;

@@ -154,7 +154,6 @@ void Delivery::begin_stage() {
   }
 }
 
-// Long, so that all steps are in one place.
 void Delivery::perform(const Step& step) {
   switch (step.kind) {
     case Kind::head:

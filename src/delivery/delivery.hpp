@@ -28,16 +28,14 @@ namespace mock_gateway::detail {
 
 /// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
 /// exchange's timeline, so delays never add up.
-/// A non-blocking state machine. An answer has stages, and each stage has steps. begin_stage() adds the steps of the
-/// next stage; go_on() performs them in order. A step may push more steps, such as a fault or a ping, which run first.
-/// A step that waits for the client, the clock or a gate stays the next step until go_on() is called again.
+/// A non-blocking state machine: an answer has stages, a stage has steps, and a step may push more, which run first.
+/// A step that must wait stays next until go_on() is called again.
 class Delivery {
  public:
   enum class Result {
     completed,
     /// The client left or stalled, or the gateway stops.
     broken_off,
-    /// A fault of the plan ended the reply.
     broken_by_fault,
     /// The stall guard reset the connection.
     guard_expired,
@@ -54,7 +52,6 @@ class Delivery {
   void profile(Profile profile) { profile_ = profile; }
   /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
-  /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
   /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
@@ -66,11 +63,8 @@ class Delivery {
   /// Sends as much as possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
-  /// Whether fault number `fault` of the plan has been triggered.
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply reached hold number `hold` of the plan.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply was split in two writes as planned.
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
@@ -81,10 +75,8 @@ class Delivery {
   /// In order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
 
-  /// A wait in progress.
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
-    /// Waits on the clock until `moment`, or until `other` is over.
     void begin(Timeline& timeline, TimePoint moment, const std::string& purpose, Pending& other) {
       clock.emplace(timeline, moment, purpose);
       either.emplace(*clock, other);
@@ -133,7 +125,7 @@ class Delivery {
       // Faults. `number` is the index in the plan.
       strike,          // the faults of `trigger`, from index `number` on
       strike_at_byte,  // the faults whose byte was just sent
-      fault_inside,    // inside an event
+      fault_inside,
       after_inside,
       happen,
       // Waits.
@@ -151,7 +143,7 @@ class Delivery {
       close_when_delivered,
       close,
       reset,
-      end_by_fault,  // ends the delivery
+      end_by_fault,
     };
 
     Kind kind;
@@ -159,9 +151,9 @@ class Delivery {
     std::string_view bytes = {};
     std::size_t missing = 0;
     const StreamEvent* event = nullptr;
-    bool is_last = false;  // in the stream
+    bool is_last = false;
     Trigger::Kind trigger = Trigger::Kind::at_end;
-    std::size_t count = 0;  // of the trigger
+    std::size_t count = 0;
     TimePoint moment = {};
     const Gate* gate = nullptr;
     std::unique_ptr<Waiting> waiting = nullptr;
@@ -184,9 +176,7 @@ class Delivery {
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
-  /// Ends the reply.
   void end(Result result);
-  /// Handles an outlet that gave up.
   void break_off();
   /// Notes the end of a wait for something external.
   void note_unhindered();
@@ -196,10 +186,8 @@ class Delivery {
   // Output, from the whole to its parts.
   void wait_for_whole();
   void begin_stream();
-  /// Sends events of the source until one must wait.
   void send_events();
   bool take_event();
-  /// When the next event is due.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
@@ -210,10 +198,8 @@ class Delivery {
   void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Records in the log, if any, the payload that is about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
-  /// Records that the answer was sent, or how else it ends.
   void log_end() const {
     if (progress_.log) progress_.log->add_end(writes_.position());
   }
@@ -247,7 +233,6 @@ class Delivery {
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
-  /// Notes how late the bytes that were due at `moment` can be sent.
   void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
@@ -281,7 +266,7 @@ class Delivery {
   std::optional<Result> result_;
 
   std::string_view head_;
-  std::string_view body_;  // of an answer in one piece
+  std::string_view body_;
   std::size_t token_count_ = 0;
   bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
@@ -293,7 +278,7 @@ class Delivery {
   StreamEvent following_;
   StreamEvent extra_;                    // not from the source
   std::optional<EventFraming> framing_;  // of a stream whose head has been sent
-  std::size_t events_ = 0;               // of the reply
+  std::size_t events_ = 0;
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;

@@ -23,7 +23,6 @@ class EventFraming {
   std::string_view frame(std::string_view data);
   /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
-  /// The end of the body on the wire.
   std::string_view terminator();
 
   // Parts of a body, to be passed to wrap().
@@ -31,7 +30,6 @@ class EventFraming {
   std::string_view event(std::string_view data, std::size_t number, bool last);
   /// An event without data, whose lines are separated by "\n". The `last` as above.
   std::string_view meta_event(std::string_view lines, bool last);
-  /// Frees the memory of the last results.
   void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
@@ -43,9 +41,9 @@ class EventFraming {
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
-  std::string end_;      // the terminator of a chunked body, with its trailer
-  std::string before_;   // "data: "
-  std::string after_;    // the blank line
+  std::string end_;     // the terminator of a chunked body, with its trailer
+  std::string before_;  // "data: "
+  std::string after_;
   std::string comment_;  // the same for every event
   std::string ping_;
   bool chunked_;

@@ -19,7 +19,6 @@ class GzipStream {
   /// Begins the member unless it has begun.
   void begin(std::string& out);
   void append(std::string& out, std::string_view bytes);
-  /// Ends the member.
   void end(std::string& out);
   bool begun() const { return begun_; }
 

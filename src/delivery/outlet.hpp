@@ -12,10 +12,8 @@
 
 namespace mock_gateway::detail {
 
-/// The connection of an answer, as seen by delivery.
 class Outlet {
  public:
-  /// How the connection ends after this exchange.
   enum class Ending { keep_alive, close, reset };
   /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { go_on, give_up };
@@ -25,15 +23,13 @@ class Outlet {
 
   virtual ~Outlet() = default;
 
-  /// Writes as many bytes as possible without blocking, perhaps none. Empty if the client has gone or the gateway
-  /// stops.
+  /// Writes as many bytes as possible without blocking. Empty if the client has gone or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
   /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
   virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
   /// Whether more bytes can be written. Gives up if the client does not read.
   virtual Look look_for_room() = 0;
-  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read, or
-  /// the gateway stops.
+  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read.
   virtual Look look_for_delivery() = 0;
   /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
   /// answer shows whether it still reads. Gives up also if the gateway stops.
@@ -50,7 +46,6 @@ class Outlet {
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
-  /// Wakes the connection, so that it looks again.
   virtual std::shared_ptr<Wake> waker() = 0;
   /// A hold or a manual wait exceeded its real-time guard.
   virtual void guard_expired() = 0;

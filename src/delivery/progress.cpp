@@ -7,7 +7,6 @@
 namespace mock_gateway::detail {
 namespace progress {
 
-/// The exchange's verb in the present and past, and what its client had not done.
 struct Verb {
   const char* present;
   const char* past;

@@ -39,10 +39,8 @@ struct DeliveryProgress {
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
-  /// Whether the plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
-  /// read.
+  /// Held while bytes are handed over and counted. Counts read under it include all that the client can have read.
   mutable std::mutex handover;
   /// The record of the sent answer; null if recording is off.
   std::unique_ptr<AnswerLog> log;
@@ -52,7 +50,6 @@ struct DeliveryProgress {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
-  /// The current scripted wait, if any.
   std::optional<ScriptedWait> scripted_wait() const;
 
  private:

@@ -14,7 +14,6 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// A wait that ends with the first of two.
 class EitherOf final : public Pending {
  public:
   EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
@@ -50,9 +49,8 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The pause between two writes that the client should read separately, in real time: until the client has read the
-/// first. If the system cannot tell, until the bytes are sent and a short time has passed. Acknowledgements are no
-/// help, because the client's kernel delays them.
+/// The real-time pause between two writes that the client should read separately: until it has read the first, or, if
+/// the system cannot tell, a short time after sending. Acknowledgements are no help: the client's kernel delays them.
 class BetweenWrites final : public Pending {
  public:
   /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.

@@ -14,11 +14,9 @@
 
 namespace mock_gateway::detail {
 
-/// The bytes of an answer that wait to be written: which of them share a write, and the reply's progress for those
-/// already written.
+/// The bytes of an answer that wait to be written, grouped into writes, and the progress of those written.
 class WriteQueue {
  public:
-  /// The reply's progress.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
@@ -32,7 +30,6 @@ class WriteQueue {
   WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
       : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
 
-  /// Reserves memory for `size` bytes.
   void reserve(std::size_t size);
   /// Notes that the answer is a stream, whose events may each have a write.
   void stream() { is_stream_ = true; }
@@ -44,23 +41,18 @@ class WriteQueue {
   void end_part();
   /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void leave();
-  /// Ends the current write.
   void flush();
 
-  /// Whether a write is pending.
   bool has_writes() const { return !units_.empty(); }
   /// Passes pending writes to the connection, as far as it accepts them.
   Outlet::Look hand_over();
-  /// Discards pending bytes.
   void forget();
   /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
   /// Bytes of the answer added so far.
   std::size_t position() const { return position_; }
-  /// Bytes written so far.
   std::size_t written() const { return written_; }
-  /// Whether the answer was split in two as the reply asks.
   bool is_split() const { return is_split_; }
 
  private:
@@ -69,7 +61,6 @@ class WriteQueue {
     std::size_t bytes;
     Sent sent;
   };
-  /// Bytes of one write.
   struct Unit {
     std::size_t size;
     /// They are in `large_`, not copied.
@@ -82,7 +73,6 @@ class WriteQueue {
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
   Outlet::Look pause_before(Unit& unit);
-  /// Publishes the marks that have been reached.
   void publish();
 
   const Writes& writes_;

@@ -12,8 +12,7 @@
 
 namespace mock_gateway::detail {
 
-/// The thread that accepts connections. When the process runs out of descriptors, a reserve descriptor lets it accept a
-/// connection and answer it; otherwise the client would hang in the kernel's backlog.
+/// The thread that accepts connections. A reserve descriptor lets it answer a connection when none is left.
 class Acceptor {
  public:
   /// Callbacks, called on the accepting thread. They throw nothing.
@@ -33,12 +32,10 @@ class Acceptor {
 
  private:
   void run();
-  /// Waits for a connection, or until a turned-away connection needs attention.
   void wait();
   /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  /// Grows the kernel's descriptor table early enough. `descriptor`: the newest one.
   void make_room(int descriptor);
 
   int listener_;
@@ -49,7 +46,7 @@ class Acceptor {
   std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  StackedThread thread_;  // also answers turned-away requests
+  StackedThread thread_;
 };
 
 }  // namespace mock_gateway::detail

@@ -93,8 +93,7 @@ std::string configuration_text(std::uint64_t configuration) {
 }
 
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-// The vtable of a class that only exists with OpenSSL: not null if this program is linked with a cpp-httplib library
-// that was built with OpenSSL, such as Debian's.
+// Not null if this program is linked with a cpp-httplib library built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
 #endif
 

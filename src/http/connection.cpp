@@ -1,5 +1,4 @@
-// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST. The
-// durations are options.
+// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST.
 
 #include "connection.hpp"
 
@@ -36,7 +35,6 @@ inline constexpr std::size_t slowest_body = 10240;
 inline constexpr std::size_t most_taken = 16384;
 /// For a larger request or answer, the thread gives up the event loop, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
-/// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
@@ -545,8 +543,7 @@ Connection::Failure Connection::failure() const {
 void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
-  // If the client's bytes are unread or still to come, close() sends RST and discards the undelivered part of the
-  // answer.
+  // With client bytes unread or still to come, close() would send RST and discard the undelivered answer.
   linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
 }

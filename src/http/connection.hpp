@@ -27,7 +27,6 @@ struct ConnectionLimits {
   struct Trial {
     /// From acceptance on, including reading, answering and waiting.
     Duration time;
-    /// Bytes the client may send.
     std::size_t bytes;
   };
 
@@ -63,12 +62,9 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again without socket events: for a wait of the current exchange, or for a
-  /// timeout of the client.
+  /// The latest time to serve this connection again without socket events.
   std::chrono::steady_clock::time_point look_again_at() const;
-  /// The socket events it waits for.
   sockets::Wanted wanted() const;
-  /// Ends the trial.
   void trust() { trial_.reset(); }
 
   // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
@@ -78,8 +74,7 @@ class Connection final : public Outlet {
   std::optional<Arrival> look_for_request();
   /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
-  /// a control character or a line end other than CRLF, so that other protocols fail early.
+  /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
   /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
@@ -87,20 +82,17 @@ class Connection final : public Outlet {
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
   /// Appends one line with its line end to `out`. Returns `too_large` beyond `max` bytes.
   std::optional<Arrival> read_line(std::size_t max, std::string& out);
-  /// Makes read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once() is
-  /// called or the client closes its side.
+  /// Makes read_exactly and read_line take `step` bytes per `gap`, until read_at_once() or the client's FIN.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
   /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.
   Arrival receive_at_once();
-  /// Whether received bytes are still unread.
   bool has_unread() const { return position_ < buffer_.size(); }
   std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
   void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last received byte reached this system, which under load is long before a thread reads it. Never earlier
-  /// than the end of the last exchange.
+  /// When the last received byte reached this system, but never earlier than the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   /// Lower bound: the client sent the current request no earlier than this.
@@ -124,7 +116,6 @@ class Connection final : public Outlet {
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
-  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell_of_wakes(Wake* other) { wake_->tell(other); }
   void guard_expired() override;
 
@@ -133,18 +124,15 @@ class Connection final : public Outlet {
   void wait_for_news();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has received all written bytes. Returns false if the client left or does not read,
-  /// or the gateway stops.
+  /// Waits until the client's kernel has received all written bytes. Returns false as write() does.
   bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// Makes finish() drain what the client still sends for a while, because an unread request body would otherwise reset
-  /// the connection before the client reads its answer. Implied if the answer is not fully delivered.
+  /// Makes finish() drain what the client still sends, or RST could discard the answer. Implied if it is undelivered.
   void linger() { linger_ = true; }
-  /// Sends the FIN or RST that ending() asks for, if any. Must precede the end of an exchange: code that waits for that
-  /// end must find the connection closed.
+  /// Sends FIN or RST as ending() asks. Must precede the end of an exchange: its waiters expect a closed connection.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -161,7 +149,6 @@ class Connection final : public Outlet {
  private:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// State of slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
     Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
         : step(its_step), gap(its_gap), timeline(its_timeline) {}
@@ -172,7 +159,6 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
     std::optional<ClockWait> turn;
   };
-  /// Progress of scanning a head.
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
@@ -180,9 +166,7 @@ class Connection final : public Outlet {
     char last = '\0';
   };
 
-  /// Measures how long the client's kernel has accepted none of the written bytes. The socket may stay unwritable for
-  /// long with a slow reader, because the system waits until a third of the send queue is free. The queue itself
-  /// shrinks earlier.
+  /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
   class Standstill {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -193,20 +177,16 @@ class Connection final : public Outlet {
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
-  /// The last stream that was sent.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
     std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
   };
 
-  /// The current or last wait.
   struct Wait {
     enum class For {
       bytes,
-      /// For room in the send buffer.
       room,
-      /// For acknowledgement of written bytes.
       delivery,
       /// For a clock, a gate or the client's reads, as the exchange asks.
       exchange,
@@ -224,26 +204,19 @@ class Connection final : public Outlet {
     std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
-  /// The trial of this connection.
   struct Trial {
     std::chrono::steady_clock::time_point end;
     std::size_t bytes;  // that may still be received
   };
 
-  /// Receives available bytes. Returns `timed_out` after `patience` without any, counted from the first call since the
-  /// last bytes.
+  /// Receives available bytes. Returns `timed_out` after `patience` without any.
   std::optional<Arrival> receive(Duration patience);
-  /// Whether the next request has begun.
   bool has_request();
-  /// `moment`, or the end of the trial if that is earlier.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
-  /// Receives more bytes, after the gap if reading slowly.
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool comes_to_turn();
-  /// How long the client may pause while it sends the body.
   Duration body_patience() const;
-  /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
@@ -275,8 +248,7 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
-  // Lower bounds of when the client sent the newest bytes and the request's first bytes: their arrival time if the
-  // system reports it, else when the connection was opened, which may be much earlier.
+  // Lower bounds of when the client sent the newest bytes and the request's first; opened_ if the system tells none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -293,15 +265,15 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  bool is_reset_ = false;   // by the client
-  TimePoint last_write_{};  // of the exchange
+  bool is_reset_ = false;
+  TimePoint last_write_{};
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
-  std::size_t moved_at_once_ = 0;           // bytes received and written since the last wait
-  bool has_news_ = true;                    // the socket may have changed since the last look
-  std::optional<sockets::Readiness> seen_;  // by wait_for_news()
+  std::size_t moved_at_once_ = 0;  // bytes received and written since the last wait
+  bool has_news_ = true;           // the socket may have changed since the last look
+  std::optional<sockets::Readiness> seen_;
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;

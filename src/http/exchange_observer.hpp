@@ -12,7 +12,6 @@ namespace mock_gateway::detail {
 /// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
-  /// How the client left.
   struct Leaving {
     /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
@@ -28,13 +27,11 @@ class ExchangeObserver {
 
   /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
-  /// The system accepted `bytes` bytes of the answer.
   virtual void mark_written(std::size_t bytes) = 0;
   /// The client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
   /// Whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
-  /// A hold or a manual wait exceeded its real-time guard.
   virtual void mark_guard_expired() = 0;
 };
 

@@ -10,7 +10,6 @@
 namespace mock_gateway::detail {
 namespace reactor {
 
-/// How long a leader stays without connections.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
 
 }  // namespace reactor

@@ -33,7 +33,6 @@ class Reactor final : private Relief {
 
   /// False if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
-  /// The number of connections that it watches.
   std::size_t size() const;
   /// Ensures there is a leader. Returns false if the system gives no thread.
   bool attend();
@@ -54,12 +53,11 @@ class Reactor final : private Relief {
     Reactor& reactor;
     Serve serve;  // destroyed after the connection, which may use its timeline
     std::unique_ptr<Connection> connection;
-    bool is_watched = false;  // by the poller
+    bool is_watched = false;
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
-    /// the client.
+    /// Bits: `owned` by a thread, which alone uses it; `ready` or `woken` since its owner looked; the client `hung_up`.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};
@@ -76,16 +74,13 @@ class Reactor final : private Relief {
   static void free(Session* ended);
   /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
-  /// Watches the session's socket. Returns false if the system is out of memory.
   bool watch(Session& session);
   void relieve() noexcept override;
-  /// The job of a new leader thread.
   void lead_on();
   /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
   /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
-  /// Schedules a parked session.
   void wake(Session& session) noexcept;
   /// Takes ownership of a woken session, or of one whose timer is due. Returns null without one.
   Session* take_due(Moment now);
@@ -94,13 +89,11 @@ class Reactor final : private Relief {
   /// Gives up ownership of a waiting session. Returns false, and keeps it, if events came meanwhile.
   bool park(Session& session);
   void end(Session& session);
-  /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
   /// Becomes the leader if no thread leads and a session is watched.
   bool takes_lead();
   // The mutex must be held for these.
-  /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
-  /// be woken.
+  /// Returns true if the leader waits for a later time and must be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -112,13 +105,13 @@ class Reactor final : private Relief {
   Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
   Session* woken_ = nullptr;                // woken sessions without an owner
   std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
-  std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
-  Moment waits_until_{};                    // the leader's timeout while it waits
-  Moment vacant_since_ = Moment::max();     // since when no session is watched
+  std::size_t watched_ = 0;
+  Moment waits_until_{};                 // the leader's timeout while it waits
+  Moment vacant_since_ = Moment::max();  // since when no session is watched
   bool is_led_ = false;
   bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
-  bool is_waiting_ = false;  // the leader
+  bool is_waiting_ = false;
   // Used only by the leader.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;

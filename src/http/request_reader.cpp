@@ -16,14 +16,12 @@
 namespace mock_gateway::detail {
 namespace request_reader {
 
-// cpp-httplib answers longer lines, and in later versions more fields, with 400. These limits give 414 and 431 in every
-// version.
+// These limits give 414 and 431. cpp-httplib answers longer lines, and in later versions more fields, with 400.
 inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body with its framing may exceed max_body. The same amount is reserved for stored parts of the
-// head other than its bytes.
+// By how much a chunked body with framing may exceed max_body, and the reserve for parsed parts of the head.
 inline constexpr std::size_t max_framing = 32768;
 
 Failure malformed(const std::string& what) {
@@ -57,7 +55,6 @@ bool kept_from_check(std::string_view name) {
   return false;
 }
 
-/// Whether a line has the form "Name: value", without control characters.
 bool is_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
@@ -67,8 +64,7 @@ bool is_field(std::string_view line) {
          });
 }
 
-/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path". Other schemes are not handled
-/// here.
+/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path".
 std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   constexpr std::string_view scheme = "http://";
   std::string& target = incoming.request.target;
@@ -111,7 +107,6 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
   // GET and the bare path, because some versions reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
-  // Without the request line and the empty last line.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
@@ -190,15 +185,13 @@ void make_room(std::size_t more, std::size_t most, std::string& text) {
   text.swap(larger.append(text));
 }
 
-/// Whether an unread body can be drained after an early response. With Expect, it is unknown whether the client still
-/// sends it (RFC 9110, 10.1.1).
+/// Whether an unread body can be drained after an early response; not with Expect (RFC 9110, 10.1.1).
 bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
   Framing framing;
   return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
          !incoming.request.headers.has("Expect");
 }
 
-/// The error for an untrusted client that exceeds its byte budget.
 std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
@@ -313,7 +306,6 @@ std::optional<Connection::Arrival> BodyReader::begin_chunk() {
   return std::nullopt;
 }
 
-// A line that is too long makes the request malformed or too large.
 std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
   std::string& raw = incoming_.raw_body;
   request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);

@@ -33,14 +33,10 @@ struct IncomingRequest {
   Seldom<Failure> body_too_large;
   /// The request is refused because of its head. The body is unread.
   Seldom<Failure> refused;
-  /// Whether part of the body is unread.
   bool is_body_unread = false;
-  /// Whether the body is read after the answer.
   bool is_body_read_later = false;
-  /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
-  /// The host, and perhaps the port, of an absolute-form target; else empty. `request` has the path and query. Takes
-  /// precedence over Host (RFC 9112, 3.2.2).
+  /// Host and port of an absolute-form target, else empty. Takes precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
   /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
@@ -55,11 +51,9 @@ struct IncomingRequest {
 /// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// Called when the head is complete and the body unread. May refuse the request because of its head: then the body is
-/// not read, and a client that waits for 100 Continue gets the error instead. May be empty.
+/// May refuse a request by its head. Then the body is not read, and no 100 Continue is sent. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
-/// Reads the body of a request whose head has been read.
 class BodyReader {
  public:
   /// Both must outlive the reader.
@@ -91,7 +85,6 @@ class BodyReader {
   std::size_t fields_ = 0;  // in the trailer
 };
 
-/// Reads the next request, with or without a connection fault.
 class RequestReader {
  public:
   /// Referenced arguments must outlive the reader.
@@ -118,7 +111,7 @@ class RequestReader {
   const Clock& clock_;
   RefuseHead refuse_head_;
   std::optional<IncomingRequest> incoming_;
-  std::optional<BodyReader> body_;  // set once the head has been read
+  std::optional<BodyReader> body_;
   bool timed_out_ = false;
 };
 
@@ -126,7 +119,6 @@ class RequestReader {
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
-/// Reads and discards the body of a request that was answered early.
 class SkippedBody {
  public:
   SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}
@@ -141,8 +133,7 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes contain a complete request, or all of it that is read without waiting, judging by its framing
-/// and limits alone.
+/// Whether these bytes contain all of a request that is read without waiting, by its framing and limits alone.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }  // namespace mock_gateway::detail

@@ -15,7 +15,6 @@ std::string_view reason_phrase(int status);
 /// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
 enum class BodyFraming { content_length, chunked, until_close, none };
 
-/// The status line and header fields, including the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 

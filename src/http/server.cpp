@@ -1,5 +1,4 @@
-// Listening and "cannot listen on …"; stopping, and the warning of a long stop; connections without a descriptor or
-// thread.
+// Listening and "cannot listen on …"; stopping and its warning; connections without a descriptor or thread.
 
 #include "server.hpp"
 
@@ -30,9 +29,8 @@
 
 namespace mock_gateway::detail {
 
-/// Passes a request's head to cpp-httplib. The answer it writes is discarded, except its status, which tells whether
-/// the head is valid. Newer versions of the base class have more pure functions than older ones: hence all of them,
-/// without `override`.
+/// Passes a head to cpp-httplib and takes the status of its answer. Newer base classes have more pure functions
+/// than older ones: hence all of them, without `override`.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -78,7 +76,6 @@ class CheckedHead final : public httplib::Stream {
 
 namespace servers {
 
-/// How many descriptors are reserved.
 std::atomic<std::size_t>& kept_descriptors() {
   static std::atomic<std::size_t> count{0};
   return count;
@@ -226,7 +223,6 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Serves an accepted connection on a thread, or turns it away.
   void take(int socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
@@ -268,8 +264,7 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The reactor with the fewest connections. Creates another one if all are busy: at most one per processor, and four.
-  /// Called on the accepting thread.
+  /// The reactor with the fewest connections, or a new one if all are busy: at most one per processor, and four.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -334,7 +329,6 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;
@@ -343,8 +337,7 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 if cpp-httplib accepts the head, else its error status. Verdicts are cached, because they depend only on the
-  /// head and most clients send few different ones.
+  /// 0 if cpp-httplib accepts the head, else its error status. Cached, because most clients repeat their heads.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -391,8 +384,7 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held during a stop, so that a second one returns no earlier. A stop waits for test functions, which may open and
-  // close the port; these use another mutex.
+  // Held during a stop, so that a second one returns no earlier. Test functions it waits for use another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;

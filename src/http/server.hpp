@@ -11,30 +11,25 @@
 
 namespace mock_gateway::detail {
 
-/// Decides how a Server's connections are served. Implemented in `src/serve/connection_loop.cpp`; called on the
-/// server's threads.
+/// Serves a Server's connections, on its threads. Implemented in `src/serve/connection_loop.cpp`.
 class ConnectionHandler {
  public:
   /// Serves what a client has sent, on any thread. Returns false to close the connection. Otherwise it is called again
   /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
-  /// When a connection is first served: once accepted, or once its client sends something.
   enum class Beginning { accepted, client_speaks };
-  /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
-  /// gives no thread. Throws std::bad_alloc.
+  /// Starts serving; `serve` is destroyed with the connection. Empty unless no thread is left. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
-  /// Decides how an accepted connection is served, and starts it. Returns why it cannot be served, or nothing. Called
-  /// on the accepting thread in the order of acceptance, so it must not wait. Throws std::bad_alloc.
+  /// Starts serving a connection. Returns why it cannot, or nothing. Called on the accepting thread in the order of
+  /// acceptance, so it must not wait. Throws std::bad_alloc.
   virtual std::optional<std::string> accept(const Start& start) = 0;
-  /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
-  /// limits keep it from blocking.
+  /// Answers a connection that cannot be served. Called on the accepting thread; the limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
-/// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of
-/// heads.
+/// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {
  public:
   /// Starts listening. `on_bound` gets the port before the first connection is served. `handler` must outlive the

@@ -111,13 +111,11 @@ Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, s
   return outcome_of(result, bytes);
 }
 
-/// poll(2) with the best resolution of the system.
 int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
-    // Linux may end a wait late by 0.1%, at most 100 ms, and does so on an idle processor. The timeout is reduced by
-    // that; if it ends early, the caller looks again.
+    // Linux may end a wait late by 0.1%, at most 100 ms. If the reduced timeout ends early, the caller looks again.
     constexpr Duration::rep most_slack = 100'000'000;
     auto nanoseconds = std::max(Duration{0}, *timeout).count();
     nanoseconds -= std::min(nanoseconds / 1001, most_slack);
@@ -247,11 +245,8 @@ std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-/// What the system knows about the peer's socket.
 struct OtherEnd {
-  /// Bytes received but not read by the peer's program.
   std::size_t unread = 0;
-  /// Bytes ever received.
   std::optional<std::uint64_t> received = {};
 };
 
@@ -296,7 +291,6 @@ std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-/// Whether the peer has received all sent bytes; empty if the system does not count them.
 std::optional<bool> has_all(const OtherEnd& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;

@@ -29,8 +29,7 @@ struct Readiness {
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until one of these is true or the timeout (empty: none). `wake`: a wake descriptor, or -1. `watch_peer`:
-/// whether a FIN ends the wait.
+/// Blocks until one of these or the timeout (empty: none). `wake`: a descriptor or -1. `watch_peer`: a FIN counts.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 /// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
@@ -57,13 +56,11 @@ bool was_reset(int socket);
 bool was_closed(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
-/// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
-/// same machine and network namespace, Linux reports arrival earlier.
+/// Bytes sent that may not have reached the peer's kernel. Up to 40 ms late, except on Linux in one network namespace.
 std::size_t under_way(int socket);
 /// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
-/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux for a peer on the same machine
-/// and network namespace.
+/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux in one network namespace.
 std::optional<bool> was_read_by_peer(int socket);
 /// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
@@ -82,7 +79,6 @@ void stop_buffer_growth(int socket);
 
 /// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(int listener);
-/// Enlarges the backlog of a listener for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
   accepted,
@@ -104,18 +100,14 @@ int duplicate(int descriptor);
 void make_room_for_descriptors(std::size_t number);
 /// The process's descriptor limit; empty if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
-/// The system's message for the calling thread's last error.
 std::string last_error();
-/// Binds an address without listening: connections are refused, and no other socket can listen there. Returns -1 on
-/// failure.
+/// Reserves an address: connections are refused, and no other socket can listen there. Returns -1 on failure.
 int reserve(const std::string& host, int port);
 /// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
 /// use the address.
 void give_up_reserved(int reserved);
-/// Closes a listener, even if a forked child holds a copy of the descriptor. The copy would otherwise keep accepting
-/// connections without a server.
+/// Closes a listener. A copy in a forked child would otherwise keep accepting connections without a server.
 void stop_listening(int listener);
-/// Listens on a reserved address. Returns false on failure.
 bool listen_on_reserved(int reserved);
 /// Why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);

@@ -1,5 +1,4 @@
-// Connections that cannot be served: how many are kept, and their timeouts for sending a request and reading the
-// answer.
+// Connections that cannot be served: how many are kept, and their timeouts.
 
 #include "turned_away.hpp"
 

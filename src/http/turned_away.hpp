@@ -25,17 +25,14 @@ class TurnedAway {
   /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
   bool empty() const { return guests_.empty(); }
-  /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
-  /// or time is up.
+  /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
   /// Closes one answered connection. Returns false without one.
   bool close_answered();
   /// Answers those without an answer, then closes all.
   void close_all();
 
-  /// Adds the descriptors to poll.
   void watch(std::vector<sockets::Watched>& descriptors) const;
-  /// Time until the next connection is overdue.
   Duration due() const;
 
  private:
@@ -54,8 +51,7 @@ class TurnedAway {
   const Answer answer_;
   std::deque<Guest> guests_;
   std::chrono::steady_clock::time_point last_came_{};
-  // Time for a request. Each silent client halves it, so that many of them do not delay others. Each complete request
-  // raises it again.
+  // Time for a request. Each silent client halves it, so as not to delay others; each complete request raises it.
   Duration patience_ = longest_patience;
 };
 

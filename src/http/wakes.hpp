@@ -29,8 +29,7 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// Stops a connection's waits and transfers from any thread. It outlives the connection, so hundreds can be stopped at
-/// once without waiting for each other.
+/// Stops a connection from any thread. Outlives it, so that many can be stopped without waiting for each other.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}

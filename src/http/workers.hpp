@@ -42,7 +42,6 @@ class Workers {
   /// Runs the job on its own thread; never waits for another job. Returns false if the system gives no thread. The job
   /// is destroyed when it is done.
   bool run(std::function<void()> job);
-  /// Whether the calling thread belongs to this pool.
   bool is_current() const { return current() == this; }
   /// Ends each thread after its current job.
   void retire();
@@ -52,7 +51,6 @@ class Workers {
  private:
   using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
-  /// The pool of the calling thread.
   static const Workers*& current();
 
   std::mutex mutex_;

@@ -12,9 +12,8 @@
 namespace mock_gateway::detail {
 
 struct ChatLimits {
-  /// The maximum of `n`.
   std::int64_t max_n = 128;
-  /// The profile. Fields that its service documents cause no finding.
+  /// Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
 };
 

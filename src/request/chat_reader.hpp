@@ -40,7 +40,7 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
-/// Reads a body into a request.
+
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
@@ -68,7 +68,6 @@ class Reader {
   void take_message(const Json& value);
   void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may have no content.
   bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
@@ -91,7 +90,6 @@ class Reader {
   std::string expected_tool_type() const;
   /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// The name of a tool of this request, from an object with its name.
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();

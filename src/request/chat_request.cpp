@@ -1,5 +1,4 @@
-// The parsed chat request: texts of its enums, the 400 of an empty or invalid body. Fields and their defaults are in
-// the header.
+// The parsed chat request: texts of its enums, the 400 of an empty or invalid body.
 
 #include "chat_request.hpp"
 

@@ -15,13 +15,11 @@ namespace mock_gateway {
 
 namespace wire {
 
-/// A tool call by an assistant.
 struct ToolCall {
   std::string id;
   std::string name;
   /// JSON text as sent, perhaps invalid. For a custom tool, any text: its input.
   std::string arguments;
-  /// Whether it calls a custom tool.
   bool custom = false;
 
   /// The parsed arguments; null if they are not JSON.
@@ -36,7 +34,6 @@ struct Message {
   Json content;
   /// The author's name, or empty.
   std::string name;
-  /// The tool calls of an assistant.
   std::vector<ToolCall> tool_calls;
   /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
@@ -51,7 +48,6 @@ struct Tool {
   std::string description;
   /// JSON Schema of the arguments; null if absent, and for custom tools.
   Json parameters;
-  /// Default: false.
   bool strict = false;
   /// Whether its type is `custom`, if accepted. Its input is text.
   bool custom = false;
@@ -60,13 +56,10 @@ struct Tool {
 /// `tool_choice`: whether the model may or must call tools.
 struct ToolChoice {
   enum class Mode {
-    /// No calls.
     none,
     /// `auto`: any calls.
     automatic,
-    /// At least one call.
     required,
-    /// A call of the named tool.
     named,
   };
   Mode mode = Mode::none;
@@ -87,7 +80,6 @@ struct ResponseFormat {
   std::string name;
   /// For json_schema, the schema if sent; otherwise null.
   Json schema;
-  /// Default: false.
   bool strict = false;
 };
 
@@ -123,14 +115,12 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
-  /// The complete body as sent.
   Json body;
   /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message with role `user`, or empty.
   std::string last_user_text() const;
-  /// Whether the request offers a tool with that name.
   bool has_tool(std::string_view name) const;
   /// The tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
