@@ -183,16 +183,16 @@ struct NamedConnectionFault {
   ConnectionFault (*make)();
 };
 
-/// Returns those without arguments.
-std::vector<NamedConnectionFault> named_connection_faults() {
-  return {{"reset_on_accept", reset_on_accept()},
-          {"close_on_accept", close_on_accept()},
-          {"garbage_on_accept", garbage_on_accept()},
-          {"close_when_reused", close_when_reused()},
-          {"reset_when_reused", reset_when_reused()},
-          {"unsolicited_continue", unsolicited_continue()},
-          {"early_hints", early_hints()}};
-}
+/// Connection faults without an argument.
+inline constexpr NamedConnectionFault named_connection_faults[] = {
+    {"reset_on_accept", &reset_on_accept},
+    {"close_on_accept", &close_on_accept},
+    {"garbage_on_accept", [] { return garbage_on_accept(); }},
+    {"close_when_reused", &close_when_reused},
+    {"reset_when_reused", &reset_when_reused},
+    {"unsolicited_continue", &unsolicited_continue},
+    {"early_hints", [] { return early_hints(); }},
+};
 
 std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults); }
 

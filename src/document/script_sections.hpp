@@ -119,8 +119,6 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// Reads the failure of an object with "failure" and its setters among other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// Returns the named failure with this status; for other statuses, one with the code `forced_failure`.
-Failure failure_with_status(int status);
 /// Whether read_failure() reads this key.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has

@@ -42,10 +42,6 @@ class AskedRequests {
 
   /// Returns the waiting requests of a scope, oldest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
-  /// Returns the number of waiting requests.
-  std::size_t count() const;
-  /// Whether a request of the scope waits.
-  bool any(const RequestScope& scope) const;
   /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
   Answered answer(std::uint64_t exchange, ReplyStep step);
 
