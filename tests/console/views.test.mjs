@@ -248,6 +248,7 @@ test('a file that is broken while it is served is said at once, with its line, u
 
 test('a failure is forced for so many requests, listed and cleared', async () => {
   const tab = await Console.open(browser, gateway, { view: 'control' });
+  await tab.page.waitForSelector('option[value="overloaded"]');
   await (await tab.field('Failure')).select('overloaded');
   await tab.write('Times', '3');
   await tab.click('Force it');
