@@ -44,8 +44,7 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
   option("--seed", flags.seed, "N", "of the session of mishaps: its order, texts and times (1); with --driver")
       ->check([](const std::string& word) {
         const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-        const bool is_decimal =
-            word == "0" || word.empty() || word.front() != '0';  // CLI11 would read a leading zero as octal
+        const bool is_decimal = word == "0" || word.empty() || word.front() != '0';  // CLI11 reads 010 as octal
         return is_number && is_decimal && word.size() <= 18
                    ? std::string()
                    : "not a whole number of 18 digits at most, without zeros in front: " + word;
