@@ -78,8 +78,7 @@ CommandLine::CommandLine() {
       ->check(CLI::IsMember({"text", "json"}));
   schema_ = app_.add_subcommand("schema", "print the JSON Schema of scripts");
   openapi_ = app_.add_subcommand("openapi", "print the OpenAPI document of the control API");
-  openapi_->add_flag("--routes", routes_, "a line for each route that the program has")
-      ->group("");  // for the program's tests
+  openapi_->add_flag("--routes", routes_, "a line for each route that the program has")->group("");  // for tests
   import_ =
       app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
   import_->add_option("FILE", recording_, "the recording")->required();

@@ -116,8 +116,7 @@ void write_reports(const std::vector<ReportTarget>& targets, std::ostream& usual
       out.clear();
       errno = 0;
       out << text << std::flush;
-      if (!out && errno != EPIPE)
-        throw BadValue("--report: cannot write to stdout");  // EPIPE is no error: `| head` may close stdout
+      if (!out && errno != EPIPE) throw BadValue("--report: cannot write to stdout");  // `| head` is fine
     } catch (const BadValue& problem) {
       missing = problem;
     }
