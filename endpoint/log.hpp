@@ -56,7 +56,7 @@ class Worker {
 class Log {
  public:
   /// `quiet`: no line per request or connection. `journal`: the file for exchanges as JSON lines,
-  /// JournalFile::stdout_path, or empty for none. `run` identifies this run in the file. Throws std::runtime_error if
+  /// JournalFile::stdout_path, or empty. `run` identifies this run in the file. Throws std::runtime_error if
   /// the file cannot be opened.
   Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run);
   /// Writes the remaining lines. Does not wait for an unread stdout or stderr.
@@ -67,7 +67,6 @@ class Log {
   /// Logs a completed exchange. Exchanges are masked: lines contain neither keys nor control characters.
   void note(const Exchange& exchange);
   void note(const ConnectionHit& hit);
-  /// Logs a line.
   void say(std::string line);
   /// Writes the remaining lines, and reports a scenario that never took effect. Do not log afterwards.
   void end();

@@ -11,7 +11,7 @@ inline constexpr int exit_found = 1;
 /// The exit code for usage errors: an invalid flag, a used port, an invalid script.
 inline constexpr int exit_unusable = 2;
 
-/// An invalid value of a flag. The message says what is valid.
+/// An invalid value of a flag. The message describes valid values.
 struct BadValue : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,7 +22,6 @@ std::string without_prefix(std::string message);
 /// Returns printable UTF-8. Text with terminal control characters or bidirectional controls is escaped as ASCII JSON.
 std::string printable(const std::string& text);
 
-/// Quotes a word for a POSIX shell.
 std::string quoted_for_shell(const std::string& word);
 
 /// Returns the line "mock-gateway: …" without a line end. Line ends in the text become spaces.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view done = "data: [DONE]\n\n";
 constexpr std::string_view default_stream_type = "text/event-stream; charset=utf-8";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-/// Scripts may have 512 levels, some of which surround the recorded JSON.
+/// The script parser allows 512 levels; the script itself needs some around the recorded JSON.
 constexpr std::size_t most_levels = 256;
 
 bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }

@@ -15,7 +15,7 @@ namespace importing {
 
 using mock_gateway::Json;
 
-/// The error for a recording that cannot be imported. The message says what is wrong, where, and what to do.
+/// The error for a recording that cannot be imported. The message names the error, its place and a remedy.
 struct ImportError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

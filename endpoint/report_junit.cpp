@@ -16,7 +16,7 @@ namespace {
 
 using Cases = std::vector<JUnitCase>;
 
-/// Returns the case of the problem's stub. Stubs on the same line of a script are told apart by their title in the
+/// Returns the case of the problem's stub. Stubs on the same line of a script are distinguished by their title in the
 /// problem's text.
 JUnitCase* case_of(const Problem& problem, Cases& stubs) {
   JUnitCase* found = nullptr;

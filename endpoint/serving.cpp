@@ -22,7 +22,7 @@ std::optional<ScriptDocument> document_from(const Flags& flags) {
   return ScriptDocument::read(flags.scripts);
 }
 
-/// Returns "3 stubs: "weather", "order", …", or an empty text for none.
+/// Returns "3 stubs: "weather", "order", …", or an empty text.
 std::string listed(const std::vector<std::string>& names, const std::string& noun) {
   constexpr std::size_t most = 10;
   if (names.empty()) return {};
@@ -31,7 +31,7 @@ std::string listed(const std::vector<std::string>& names, const std::string& nou
   return text + (names.size() > most ? ", …" : "");
 }
 
-/// Returns "2 failures", or an empty text for none.
+/// Returns "2 failures", or an empty text.
 std::string number_of(std::size_t count, const std::string& noun) { return count == 0 ? "" : counted(count, noun); }
 
 /// Returns the exchanges that problems and findings name, oldest first, up to a limit.

@@ -49,7 +49,7 @@ struct Cell {
   Mark mark = Mark::skipped;
   /// Whether the outcome is acceptable. Findings count separately.
   bool good = false;
-  /// True if the call failed and its retry alone passed.
+  /// True if the call failed, but passed when retried alone.
   bool flaky = false;
   /// The result of the first attempt, if the call was retried.
   std::string first;

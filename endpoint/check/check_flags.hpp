@@ -20,7 +20,6 @@ namespace endpoint {
 enum class Form { plain, streamed };
 const char* to_string(Form form);
 
-/// The flags of `check`.
 struct CheckFlags {
   bool plain = false;
   bool streamed = false;

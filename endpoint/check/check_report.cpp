@@ -62,7 +62,7 @@ Json as_json_of(const CheckResults& results, const Cell& cell) {
               {"stderr", cell.result.errors}};
 }
 
-/// Returns a row of the table: " usage-chunk-without-choices plain – streamed LOSS key_in_query".
+/// Returns a row of the table: "  usage-chunk-without-choices  plain –      streamed LOSS   key_in_query".
 std::string line_of(const CheckResults& results, const Row& row, std::size_t width) {
   std::string line = "  " + padded(row.front()->name, width);
   std::string remarks;

@@ -240,7 +240,7 @@ void CheckRun::call(const std::vector<Cell*>& cells, std::size_t threads) {
   Queue ordinary;
   Queue waiting;
   ordinary.threads = threads;
-  // --jobs limits all calls, including those that hang.
+  // --jobs limits all calls, including hanging ones.
   waiting.threads = flags_.jobs ? 0 : most_waiting;
   planned_ = cells.size();
   made_ = 0;
@@ -403,7 +403,7 @@ CallResult CheckRun::call_elsewhere(Form form, ClientUnderTest& client) {
 
 void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn,
                      std::set<std::string> keys) {
-  // The gateway notices a stream that the client leaves open half a second after its end.
+  // The gateway needs half a second after the end of a stream to see that the client left it open.
   static_cast<void>(gateway.journal().wait_until_idle(700ms));
   const std::vector<Exchange> exchanges = gateway.journal().all();
   const Scenario& scenario = *cell.scenario;

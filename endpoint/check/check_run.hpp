@@ -27,7 +27,7 @@ class CheckRun {
   /// Checks that the client returns an unbroken answer, and which forms it supports. Throws UnusableClient if it does
   /// not.
   void try_unbroken();
-  /// Makes all calls, then retries those that differ from the baseline, one at a time. Throws the errors of starting a
+  /// Makes all calls, then retries unexpected results one at a time. Throws the errors of starting a
   /// client. A signal ends it early with partial results.
   void call_all(const Baseline& baseline);
 

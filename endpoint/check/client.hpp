@@ -36,7 +36,7 @@ struct CallJob {
 
 /// The result of a call.
 struct CallResult {
-  /// As reported by the client. After a hang: what it had reported until then.
+  /// As reported by the client. After a hang, only the output until then.
   ClientOutcome outcome{};
   /// The error message shown to the user.
   std::string told{};

@@ -43,7 +43,6 @@ class ApiLayer {
   // Unmount what belongs to a scope.
   void remove_stubs(const Gateway& gateway, const std::string& scope);
   void remove_chaos(const Gateway& gateway, const std::string& scope);
-  /// Forgets a removed stub.
   void forget_stub(std::uint64_t stub);
   /// Unmounts all operations of this layer.
   void remove_operations(const Gateway& gateway);

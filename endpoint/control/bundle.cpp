@@ -25,7 +25,7 @@ ControlError no_bundle(const Exchange& exchange, const std::string& why) {
   return {404, "no_bundle", "exchange " + std::to_string(exchange.id()) + " has no bundle: " + why};
 }
 
-/// Whether the client decided if the connection closes, and not the script.
+/// Whether the client, not the script, decided that the connection closes or stays open.
 bool is_decided_by_client(const Exchange& exchange) {
   const std::string raw = exchange.raw();
   const std::string first_line = raw.substr(0, raw.find("\r\n"));
@@ -188,7 +188,7 @@ class Bundle {
     parts_["operations"].push_back(std::move(operation));
   }
 
-  /// Adds a forced failure of the operation for a refused request, whatever its key and body.
+  /// Adds a forced failure of the operation for a refused request. It applies to any key and body.
   void add_failure(const std::string& operation) {
     const Json whole = importing::operation_reply(recording(), mask_, notes_);
     if (whole.contains("base64")) throw no_bundle(exchange_, "no failure of a script has a body that is not UTF-8");

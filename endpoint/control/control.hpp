@@ -91,9 +91,9 @@ struct ControlAnswer {
   const char* type = "text/plain; charset=utf-8";
 };
 
-/// not_of() returns a 404 for an object of another scope than the query's. no_such() returns a 404 such as
-/// `no_such_key`: "there is no key "x""; it suggests the nearest of the `known` names.
+/// Returns a 404 for an object that does not belong to the query's scope.
 ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope);
+/// Returns a 404 such as `no_such_key`: "there is no key "x""; suggests the nearest of the `known` names.
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
 /// Returns a 400 with the first 20 problems. The message tells whether there are more.
 ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems);

@@ -21,7 +21,6 @@ class Gates {
   std::map<std::string, Gate> known(const std::string& scope) const;
   /// Adds the gates that a document named.
   void add(const std::string& scope, const std::map<std::string, Gate>& gates);
-  /// Forgets the gates of a scope.
   void forget(const std::string& scope);
   /// Resets all gates to their initial state.
   void reset();

@@ -71,7 +71,7 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
   bool ok = static_cast<bool>(verification);
   // Like --fail-on error, the default.
   for (const Finding& finding : review.findings()) ok = ok && finding.severity != Severity::error;
-  // Tell only what is wrong, if anything is.
+  // If anything failed, the message has only failures.
   std::string message;
   const bool is_clean = review.findings().empty();
   if (!verification || is_clean) message = verification.message();
