@@ -1,5 +1,4 @@
-// The client that `run` and `check` start: its environment, signals, how long it has to end, processes that it leaves
-// behind.
+// Starting the command of `run` and the clients of `check`: environment, signals, time limits, leftover processes.
 
 #include "command.hpp"
 
@@ -30,9 +29,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between the second signal, or SIGTERM for those left behind, and SIGKILL.
+/// The time from the second signal, or from SIGTERM to leftover processes, until SIGKILL.
 constexpr std::chrono::milliseconds grace = 5s;
-/// What the last processes of a group have to end by themselves once the command has.
+/// How long the rest of a group may take to end by itself after the command.
 constexpr std::chrono::milliseconds time_to_follow = 200ms;
 
 constexpr std::array passed_signals = {SIGINT, SIGTERM, SIGHUP};
@@ -53,9 +52,9 @@ std::string value_of(const char* variable) {
   return value ? value : "";
 }
 
-/// A list of hosts without a proxy, with these added.
+/// Adds hosts to a NO_PROXY list.
 std::string with_hosts(const std::string& list, const std::vector<std::string>& hosts) {
-  if (list == "*") return list;  // all of them already
+  if (list == "*") return list;  // already matches every host
   std::string longer = list;
   for (const std::string& host : hosts) {
     if (("," + longer + ",").find("," + host + ",") == std::string::npos) longer += (longer.empty() ? "" : ",") + host;
@@ -63,15 +62,15 @@ std::string with_hosts(const std::string& list, const std::vector<std::string>& 
   return longer;
 }
 
-/// Has the system end the calling process when its parent is killed, where it can.
+/// Makes the system kill the calling process when its parent ends (Linux only).
 void end_with_parent(pid_t parent) {
 #ifdef __linux__
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 #endif
-  if (::getppid() != parent) ::_exit(127);  // it was killed already
+  if (::getppid() != parent) ::_exit(127);  // the parent has ended already
 }
 
-/// A null-terminated array of the strings, which must live as long.
+/// Returns a null-terminated array that points into `strings`.
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> all;
   for (std::string& string : strings) all.push_back(string.data());
@@ -83,9 +82,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 std::vector<std::string> client_environment(const Gateway& gateway, const std::vector<std::string>& more) {
   std::vector<std::string> hosts{"127.0.0.1", "localhost"};
-  // 0.0.0.0 is reached by the address that base_url() has.
+  // base_url() has another address for 0.0.0.0.
   if (gateway.host() != "0.0.0.0") hosts.push_back(gateway.host());
-  // Clients read either name, and some prefer one: where only one is set, both go on from it.
+  // Clients differ in which name they read. If only one is set, use its value for both.
   const std::string upper = value_of("NO_PROXY");
   const std::string lower = value_of("no_proxy");
   std::vector<std::string> ours{"OPENAI_BASE_URL=" + gateway.base_url(), "OPENAI_API_BASE=" + gateway.base_url(),
@@ -112,7 +111,7 @@ SignalsForCommand::SignalsForCommand() {
   sigemptyset(&changed_);
   for (const int signal : passed_signals) sigaddset(&kept, signal);
   sigaddset(&kept, SIGCHLD);
-  // Else a terminal that this program has handed over would stop it when it writes, or takes the terminal back.
+  // After this program has handed over the terminal, SIGTTOU would stop it when it writes, or takes the terminal back.
   sigaddset(&kept, SIGTTOU);
   pthread_sigmask(SIG_BLOCK, &kept, &before_);
   while_waiting_ = before_;
@@ -124,10 +123,10 @@ SignalsForCommand::SignalsForCommand() {
   action.sa_handler = note_signal;
   sigemptyset(&action.sa_mask);
   for (const int signal : passed_signals)
-    if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);  // else nohup has seen to it
+    if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);  // ignored if started by nohup
   ::sigaction(SIGCHLD, &action, nullptr);
   if (!is_ignored(SIGPIPE)) {
-    std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
+    std::signal(SIGPIPE, SIG_IGN);  // the reader of the output may be gone
     sigaddset(&changed_, SIGPIPE);
   }
 }
@@ -149,7 +148,7 @@ void SignalsForCommand::give_back() const {
 }
 
 std::optional<int> SignalsForCommand::next() const {
-  // Only this thread ever has them unblocked, and not here.
+  // Other threads block these signals, and this thread handles them only in wait().
   for (std::size_t i = 0; i < passed_signals.size(); ++i) {
     if (arrived[i] == 0) continue;
     const std::sig_atomic_t more = arrived[i] - 1;
@@ -168,13 +167,13 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
   const auto failed_with = [&words](int problem) {
     return BadValue("cannot start " + printable(words.front()) + ": " + std::generic_category().message(problem));
   };
-  int told[2];  // why it cannot be started; closed without a word when it is
+  int told[2];  // receives the error of exec, or is closed by it
   if (::pipe(told) != 0) throw failed_with(errno);
   for (const int end : told) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   const pid_t parent = ::getpid();
   const pid_t group = ::fork();
   if (group == 0) {
-    // Other threads are not there: from here on, only calls that a signal handler may make.
+    // After fork() in a program with threads, only async-signal-safe calls are allowed.
     ::setpgid(0, 0);
     end_with_parent(parent);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE})
@@ -182,7 +181,7 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
     ::sigprocmask(SIG_SETMASK, &signals.mask_before(), nullptr);
     for (int stream = 0; streams && stream < 3; ++stream) {
       ::dup2((*streams)[static_cast<std::size_t>(stream)], stream);
-      ::fcntl(stream, F_SETFD, 0);  // dup2 leaves a descriptor as it is that has the number already
+      ::fcntl(stream, F_SETFD, 0);  // dup2 of a descriptor onto itself keeps FD_CLOEXEC
     }
     environ = const_cast<char**>(variables.data());
     ::execvp(arguments.front(), arguments.data());
@@ -222,11 +221,11 @@ Command::Command(const std::vector<std::string>& words, const std::vector<std::s
     : signals_(signals), name_(printable(words.front())) {
   take_in_orphans();
   group_ = start_in_group(words, environment, signals);
-  // A command that reads a terminal needs it: a process of another group would be stopped.
+  // A command in a background group would be stopped when it reads the terminal.
   has_terminal_ = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
   if (has_terminal_) {
     ::tcsetpgrp(STDIN_FILENO, group_);
-    ::kill(-group_, SIGCONT);  // it may have read too early
+    ::kill(-group_, SIGCONT);  // it may have read, and stopped, before
   }
 }
 
@@ -258,7 +257,7 @@ int Command::wait() {
 void Command::pass_signals_on() {
   while (const std::optional<int> signal = signals_.next()) {
     ::kill(-group_, *signal);
-    ::kill(-group_, SIGCONT);  // a stopped process would not hear it
+    ::kill(-group_, SIGCONT);  // a stopped process would not handle the signal
     ++passed_on_;
     if (passed_on_ == 2) deadline_ = std::chrono::steady_clock::now() + grace;
     if (passed_on_ == 3) deadline_ = std::chrono::steady_clock::now();
@@ -272,7 +271,7 @@ void Command::pass_signals_on() {
 void Command::stop_with_it() {
   ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
   ::raise(SIGSTOP);
-  // Somebody let this program go on: in the foreground, if it has the terminal now.
+  // This program was resumed, in the foreground if it has the terminal.
   if (::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) ::tcsetpgrp(STDIN_FILENO, group_);
   ::kill(-group_, SIGCONT);
 }

@@ -15,27 +15,27 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// The variables of this process, with what a client under test needs to find the gateway: OPENAI_BASE_URL,
-/// OPENAI_API_BASE, OPENAI_API_KEY, NO_PROXY and no_proxy with the gateway's host added, and these ("NAME=value").
+/// Returns this process's environment plus what a client needs to find the gateway: OPENAI_BASE_URL, OPENAI_API_BASE,
+/// OPENAI_API_KEY, the gateway's host in NO_PROXY and no_proxy, and `more` ("NAME=value").
 std::vector<std::string> client_environment(const Gateway& gateway, const std::vector<std::string>& more);
 
-/// Keeps SIGINT, SIGTERM, SIGHUP and SIGCHLD for wait(), from all threads that are started later. One per
-/// program, made by the main thread before it starts any.
+/// Routes SIGINT, SIGTERM, SIGHUP and SIGCHLD to wait(), and blocks them in threads started later. The main thread
+/// creates the only instance before it starts other threads.
 class SignalsForCommand {
  public:
   SignalsForCommand();
   SignalsForCommand(const SignalsForCommand&) = delete;
   SignalsForCommand& operator=(const SignalsForCommand&) = delete;
 
-  /// What a command gets: as it was before.
+  /// The original signal mask, for commands.
   const sigset_t& mask_before() const { return before_; }
-  /// The signals whose default action a command gets back.
+  /// Signals to reset to their default action in commands.
   const sigset_t& changed() const { return changed_; }
-  /// Waits for one of them, at most so long; without a number, until one comes.
+  /// Waits for a signal, at most this long. Without a timeout, waits until a signal arrives.
   void wait(std::optional<std::chrono::milliseconds> at_most) const;
-  /// From now on signals do what they did before.
+  /// Restores the original signal actions.
   void give_back() const;
-  /// A SIGINT, SIGTERM or SIGHUP that has come and was not asked for before.
+  /// Returns a SIGINT, SIGTERM or SIGHUP that next() has not returned yet.
   std::optional<int> next() const;
 
  private:
@@ -44,20 +44,20 @@ class SignalsForCommand {
   sigset_t while_waiting_;
 };
 
-/// Starts a program in a process group of its own, whose number is returned, with these files at its standard streams
-/// where they are given. On Linux it ends when the calling thread of this program has ended. Throws BadValue: "cannot
-/// start pytest: No such file or directory".
+/// Starts a program in its own process group, and returns the group's ID. `streams` become its stdio, if given. On
+/// Linux, the program is killed when the calling thread ends. Throws BadValue: "cannot start pytest: No such file or
+/// directory".
 pid_t start_in_group(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                      const SignalsForCommand& signals, const std::optional<std::array<int, 3>>& streams = std::nullopt);
-/// Lets processes whose parents have ended come to this program, where the system can: nobody else would take them in,
-/// and ended ones would seem to live.
+/// Makes this program the subreaper of its descendants, on Linux. Otherwise ended orphans could stay zombies that seem
+/// alive.
 void take_in_orphans();
-/// Whether a process of the group is there. Takes in those that have ended and came to this program.
+/// Whether a process of the group is alive. Reaps ended ones that are children of this program.
 bool is_anyone_in(pid_t group);
-/// "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)". The status is waitpid's.
+/// Describes a status from waitpid: "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)".
 std::string how_it_ended(const std::string& name, int status);
 
-/// A command that runs beside the gateway, in a process group of its own, with the terminal if this program had it.
+/// A command that runs beside the gateway, in its own process group. It gets the terminal if this program had it.
 class Command {
  public:
   /// Throws BadValue: "cannot start pytest: No such file or directory".
@@ -66,16 +66,15 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// Waits until it has ended. SIGINT, SIGTERM and SIGHUP go on to its group; the second of them gives it five seconds
-  /// before SIGKILL, the third none. Then ends what it left behind in its group, and says so. Returns its exit status,
-  /// or 128 and the signal that ended it.
+  /// Waits until the command ends. Forwards SIGINT, SIGTERM and SIGHUP to its group; SIGKILL follows five seconds after
+  /// the second signal, or at the third. Then ends the rest of the group, with a message. Returns the exit status, or
+  /// 128 plus the signal that ended the command.
   int wait();
-  /// Says how the command ended: "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)".
   std::string how_it_ended() const { return endpoint::how_it_ended(name_, status_); }
 
  private:
   void pass_signals_on();
-  /// Stops with a command that was stopped on its terminal, as a shell's job does, and goes on with it.
+  /// Stops and resumes this program together with a command that was stopped on its terminal, like a shell's job.
   void stop_with_it();
   void end_those_left_behind();
   bool is_gone_within(std::chrono::milliseconds time) const;
@@ -85,8 +84,8 @@ class Command {
   pid_t group_ = 0;
   bool has_terminal_ = false;
   int passed_on_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> deadline_;  // of SIGKILL
-  int status_ = 0;                                                 // as waitpid gives it
+  std::optional<std::chrono::steady_clock::time_point> deadline_;  // SIGKILL follows then
+  int status_ = 0;                                                 // from waitpid
 };
 
 }  // namespace endpoint

@@ -11,21 +11,21 @@
 namespace mock_gateway {
 namespace endpoint {
 
-// The subcommands. Each returns the program's exit code.
+// Each subcommand returns the program's exit code.
 
-/// Serves until SIGINT or SIGTERM, of which all threads but this one know nothing.
+/// Serves until SIGINT or SIGTERM, which all other threads block.
 int serve(const Flags& flags);
-/// Serves while the command runs, and judges it.
+/// Serves while the command runs, and verifies its requests.
 int run(const Flags& flags, const std::vector<std::string>& command);
-/// Calls a client in every scenario, and says what it made of them.
+/// Runs a client through the scenarios, and reports the results.
 int check(const CheckFlags& flags, const std::vector<std::string>& command);
-/// Says whether scripts can be served. `format`: "text" or "json".
+/// Tells whether scripts are valid. `format`: "text" or "json".
 int validate(const std::vector<std::string>& paths, const std::string& format);
-/// Prints the script that serves what a file, or standard input for "-", recorded: the body of a stream, the output of
-/// `curl -i`, a HAR file, or a JSON body. Served, each reply has the recorded body byte for byte, but for keys, which
-/// become asterisks. Throws importing::ImportError.
+/// Prints a script that replays a recording from a file, or from stdin for "-": the body of a stream, the output of
+/// `curl -i`, a HAR file, or a JSON body. Replayed bodies are identical byte for byte, except for keys, which become
+/// asterisks. Throws importing::ImportError.
 int import_recording(const std::string& path);
-/// Prints a line for each scenario, or all that each says of itself.
+/// Prints one line per scenario, or all their details as JSON.
 int list_scenarios(bool as_json);
 
 }  // namespace endpoint

@@ -1,5 +1,4 @@
-// Flags of the control API; its token and the variable for it; the address on a terminal; what the info file holds;
-// `--until-eof`.
+// Flags of the control API; token and its variable; console address on the terminal; info file; `--until-eof`.
 
 #include "control_access.hpp"
 
@@ -24,7 +23,7 @@ namespace {
 
 constexpr const char* token_variable = "MOCK_GATEWAY_CONTROL_TOKEN";
 
-/// No other program has the same.
+/// Returns a random ID, unique per program.
 std::string random_instance() {
   std::string text;
   for (const char byte : random_bytes(16))
@@ -32,11 +31,10 @@ std::string random_instance() {
   return text;
 }
 
-/// 32 random bytes in base64url, behind a beginning by which whoever searches a log or a repository for secrets finds
-/// it.
+/// Returns 32 random bytes in base64url, with a prefix that secret scanners can search for.
 std::string random_token() { return "mgct_" + random_base64url(32); }
 
-/// The one that the environment chooses, else a random one. The message does not repeat what cannot be used.
+/// Returns the token of the environment variable, or a random one. Error messages do not repeat an invalid token.
 std::string chosen_token() {
   const char* const chosen = std::getenv(token_variable);
   if (!chosen) return random_token();
@@ -48,8 +46,7 @@ std::string chosen_token() {
   return token;
 }
 
-/// Shows an address of the console below what the terminal shows already. Returns false when stdout is no terminal, or
-/// one that takes nothing now: nobody waits for it.
+/// Prints a console address on the terminal. Returns false if stdout is not a terminal or would block.
 bool show_on_terminal(const std::string& address) {
   if (::isatty(STDOUT_FILENO) == 0) return false;
   pollfd terminal{STDOUT_FILENO, POLLOUT, 0};
@@ -97,7 +94,7 @@ void ControlAccess::begin(Serving& serving) {
 }
 
 void ControlAccess::end() {
-  info_file_.reset();  // first, so that nobody finds there what is gone
+  info_file_.reset();  // first, so that no reader finds an API that has stopped
   server_.reset();
 }
 
@@ -126,7 +123,7 @@ void end_with_stdin() {
       if (count == 0 || (count < 0 && errno != EINTR)) break;
     }
     ::kill(::getpid(), SIGTERM);
-  }).detach();  // it waits for a stdin that may stay open for longer than the program runs
+  }).detach();  // detached: reading stdin may outlast the program
 }
 
 }  // namespace endpoint

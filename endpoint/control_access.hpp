@@ -13,24 +13,24 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// What the flags say of the control API, checked, before anything is served.
+/// The validated settings of the control API.
 class ControlAccess {
  public:
-  /// Throws BadValue for a flag or a token that cannot be used. Removes the info file of an earlier run.
+  /// Throws BadValue for an invalid flag or token. Removes the info file of an earlier run.
   explicit ControlAccess(const Flags& flags);
 
-  /// Starts the control API if it is wanted, and writes the info file. Throws BadValue.
+  /// Starts the control API, if enabled, and writes the info file. Throws BadValue.
   void begin(Serving& serving);
-  /// Removes the info file, then ends the control API. Nothing happens the second time.
+  /// Removes the info file, then stops the control API. Calling it again has no effect.
   void end();
 
-  /// What this run is known by, and the token.
+  /// The ID of this run, and the token.
   RunIdentity identity() const;
   /// "http://127.0.0.1:8081"; empty when the control API is off.
   std::string url() const;
-  /// The console's address, with a new code that opens it once, within 60 s.
+  /// Returns the console's address with a new single-use code, which is valid for 60 s.
   std::string console_with_code();
-  /// What --info-file and --print json tell, on one line.
+  /// Returns the JSON line of --info-file and --print json.
   std::string info(const Gateway& gateway) const;
 
  private:
@@ -40,7 +40,7 @@ class ControlAccess {
   std::optional<ControlServer> server_;
 };
 
-/// The time in which the control API serves a gateway, which must outlive this.
+/// Starts the control API, and stops it when it goes out of scope. The gateway must outlive this.
 class ControlSession {
  public:
   /// Throws BadValue.
@@ -53,7 +53,7 @@ class ControlSession {
   ControlAccess& access_;
 };
 
-/// Ends the program, as SIGTERM does, when stdin is closed.
+/// Stops the program like SIGTERM when stdin is closed.
 void end_with_stdin();
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// The flags of `serve` and `run`: names, help, forms of their values, what each changes.
+// The flags of `serve` and `run`: names, help, value formats, effect on options.
 
 #include "flags.hpp"
 
@@ -17,20 +17,20 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// All of the text as a whole number of at least 1.
+/// Parses an integer of at least 1.
 std::optional<std::size_t> positive(std::string_view text) {
   const auto number = internal::text::whole_number(text);
   if (!number || *number == 0) return std::nullopt;
   return static_cast<std::size_t>(*number);
 }
 
-/// A duration as in scripts, or whole seconds without a unit.
+/// Parses a duration as in scripts, or seconds without a unit.
 std::optional<Duration> window_from(const std::string& text) {
   const bool has_unit = text.find_first_not_of("0123456789") != std::string::npos;
   return internal::duration_from(has_unit ? text : text + "s");
 }
 
-/// "/v1/models", "POST /v1/images/generations".
+/// Parses "/v1/models" or "POST /v1/images/generations".
 Operation operation_from(const std::string& spec, const std::string& text) {
   const auto [method, path] = split(text, ' ');
   if (path) return operation(method, *path);
@@ -78,12 +78,12 @@ ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
 Options with_keys(Options options, const std::vector<std::string>& keys) {
   bool has_default = false;
   for (const std::string& spec : keys) {
-    // A key may hold '=' itself.
+    // A key may contain '='.
     constexpr std::string_view suffix = "=disabled";
     const std::size_t rest = spec.size() - std::min(spec.size(), suffix.size());
     const bool disabled = spec.substr(rest) == suffix;
     const std::string secret = disabled ? spec.substr(0, rest) : spec;
-    // The message does not repeat the value, which may be a key elsewhere.
+    // The error message must not repeat the value, which may be a real key.
     if (secret.empty() || secret == "sk-") throw BadValue("--key: a key is not empty, and more than sk-");
     if (!disabled && !has_default) {
       options = options.api_key(secret);
@@ -97,7 +97,7 @@ Options with_keys(Options options, const std::vector<std::string>& keys) {
 
 using Limit = Options (Options::*)(std::size_t, Duration) const;
 
-/// `form` is what the flag takes: "REQUESTS/WINDOW, such as 60/1m".
+/// `form` is the format for messages: "REQUESTS/WINDOW, such as 60/1m".
 Options with_limit(const Options& options, Limit limit, const std::string& flag, const std::string& form,
                    const std::string& spec) {
   const auto [number_text, window_text] = split(spec, '/');
@@ -115,7 +115,7 @@ std::pair<std::string, std::optional<std::string>> split(const std::string& text
   return {text.substr(0, place), text.substr(place + 1)};
 }
 
-// One call per flag; apart they would be no shorter.
+// Long, but only one statement per flag.
 void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   const auto option = [&app](const std::string& name, auto& value, const char* type, const std::string& description) {
     return app.add_option(name, value, description)->type_name(type)->allow_extra_args(false);

@@ -15,23 +15,23 @@ class App;
 namespace mock_gateway {
 namespace endpoint {
 
-/// Where a report goes, and in which form.
+/// The format and file of a report.
 struct ReportTarget {
   /// "text", "json", "junit", "html" or "github".
   std::string format;
-  /// "-": stdout. Empty: stderr, or of `check`, whose CMD has no stdout of its own, stdout.
+  /// "-" is stdout. Empty is stderr; for `check`, whose CMD does not print to its stdout, it is stdout.
   std::string file;
 };
 
-/// What one --fail asks for. A key is named by its id.
+/// The failure of one --fail. Keys are named by ID.
 struct ForcedFailure {
   Failure failure;
-  /// Nothing: until cleared.
+  /// Empty: until cleared.
   std::optional<std::size_t> times;
   FailureScope scope;
 };
 
-/// The flags of `serve` and `run` as they were given. What was not given is empty, so that a script may decide it.
+/// The flags of `serve` and `run`. Flags that were not given stay empty, so that a script may set the value.
 struct Flags {
   std::vector<std::string> scripts;
   bool no_reload = false;
@@ -65,26 +65,26 @@ struct Flags {
   bool allow_refused = false;
   std::vector<std::string> without_findings;
 
-  /// Whether what was found is to be told at the end.
+  /// Whether to report the results at the end.
   bool wants_judgement() const { return !reports.empty() || fail_on; }
 };
 
-/// Adds the flags that `serve` and `run` share. `default_port` is told in the help.
+/// Adds the flags that `serve` and `run` share. The help shows `default_port`.
 void add_flags(CLI::App& app, Flags& flags, const std::string& default_port);
 
-/// The options, changed by each flag that was given. Throws BadValue.
+/// Returns the options with all given flags applied. Throws BadValue.
 Options with_flags(Options options, const Flags& flags);
-/// Throws BadValue when there is no such scenario.
+/// Throws BadValue for an unknown scenario.
 std::optional<Scenario> scenario_from(const Flags& flags);
-/// What --fail asks for, with the keys that the gateway has now. Throws BadValue.
+/// Returns the failures of --fail, with the gateway's current keys. Throws BadValue.
 std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& flags);
 
-/// What --report asks for; html only where there is such a report. Throws BadValue.
+/// Returns the targets of --report. html is valid only with `has_html`. Throws BadValue.
 std::vector<ReportTarget> report_targets(const std::vector<std::string>& specs, bool has_html);
-/// A text report when none is asked for. Throws BadValue.
+/// The default is one text report. Throws BadValue.
 std::vector<ReportTarget> report_targets(const Flags& flags);
 
-/// What stands before and after the first `mark`; nothing after when there is none.
+/// Splits at the first `mark`. Without a mark, the second part is empty.
 std::pair<std::string, std::optional<std::string>> split(const std::string& text, char mark);
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// Which kind a recording is; the comment of the script.
+// Detecting the format of a recording; the comment of the script.
 
 #include <cerrno>
 #include <cstddef>
@@ -33,7 +33,7 @@ Json read_file(std::string_view bytes) {
   }
 }
 
-/// A body without its head, for which one stub answers everything.
+/// Imports a body without a head as a stub that answers every request.
 Imported import_body(const std::string& what, std::string_view bytes, const KeyMask& mask, Notes& notes) {
   Recording recording;
   recording.body = std::string(bytes);
@@ -59,7 +59,7 @@ Imported import_json(std::string_view bytes, const Json& file, const KeyMask& ma
   return import_body("a JSON body", bytes, mask, notes);
 }
 
-/// Recognised by its content.
+/// Detects the format by its content.
 Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
   const std::size_t begin = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (begin == std::string_view::npos) throw ImportError("the file is empty; " + std::string(understood));
@@ -83,7 +83,7 @@ std::string comment_of(const std::string& name, const Imported& imported, const 
   return comment;
 }
 
-/// The name of a file without its folders, which say where somebody works.
+/// Returns the file name without folders, which may be private.
 std::string name_of(const std::string& path) {
   if (path == "-") return "standard input";
   const std::string name = path.substr(path.find_last_of('/') + 1);
@@ -91,7 +91,7 @@ std::string name_of(const std::string& path) {
 }
 
 std::string read_all(const std::string& path) {
-  // Streams of C++ do not say why a folder cannot be read.
+  // C++ streams do not tell why a folder cannot be read.
   const auto fail = [&path](int problem) {
     throw ImportError("import: cannot read " + path + ": " + std::generic_category().message(problem));
   };

@@ -1,4 +1,4 @@
-// Reading the output of curl.
+// Imports the output of curl.
 
 #include <algorithm>  // min
 #include <cstddef>
@@ -21,7 +21,7 @@ std::optional<std::size_t> announced_length(const Recording& recording) {
   return static_cast<std::size_t>(*length);
 }
 
-/// The status of a status line (RFC 9112, 4; curl writes "HTTP/2 200 "); nothing for another line.
+/// Returns the status of a status line (RFC 9112, 4; curl writes "HTTP/2 200 "), or nothing for another line.
 std::optional<int> status_in(std::string_view line) {
   if (line.substr(0, 5) != "HTTP/") return std::nullopt;
   const std::size_t space = line.find(' ');
@@ -34,7 +34,7 @@ std::optional<int> status_in(std::string_view line) {
   return static_cast<int>(*status);
 }
 
-/// Reads the heads of replies line by line.
+/// Reads the heads of responses.
 class HeadReader {
  public:
   explicit HeadReader(std::string_view text) : text_(text) {}
@@ -85,8 +85,8 @@ class HeadReader {
   std::size_t line_ = 1;
 };
 
-/// Removes the message of curl from the end of the body, where it stands when both outputs went into one file. It says
-/// how the connection ended.
+/// Removes curl's error message from the end of the body, where it is if stderr went to the same file. The message
+/// tells how the connection ended.
 void cut_message(Recording& recording, Notes& notes) {
   std::string& body = recording.body;
   constexpr std::size_t longest = 300;
@@ -105,7 +105,7 @@ void cut_message(Recording& recording, Notes& notes) {
   notes.lines.push_back("curl said \"" + message + "\", which is no part of the body");
 }
 
-/// Removes the fields that came behind a chunked body (RFC 9112, 7.1.2), which curl prints behind it, from its end.
+/// Removes trailers (RFC 9112, 7.1.2), which curl prints after a chunked body.
 void cut_trailers(Recording& recording) {
   std::string& body = recording.body;
   const std::string names = "," + text::lower_ascii(find_field(recording.headers, "Trailer").value_or("")) + ",";
@@ -113,7 +113,7 @@ void cut_trailers(Recording& recording) {
   while (end >= 2 && body.compare(end - 2, 2, "\r\n") == 0) {
     const std::size_t line = end == 2 ? std::string::npos : body.rfind('\n', end - 3);
     const std::size_t from = line == std::string::npos ? 0 : line + 1;
-    // The body may end without a line end of its own, so that its last line goes over into the first field.
+    // If the body does not end with a line end, its last line and the first trailer share a line.
     std::size_t found = std::string::npos;
     for (std::size_t begin = 0; begin < names.size();) {
       const std::size_t comma = std::min(names.find(',', begin), names.size());
@@ -129,9 +129,9 @@ void cut_trailers(Recording& recording) {
   body.erase(end);
 }
 
-/// Compares the body with its Content-Length, which says what belongs to it.
+/// Cuts bytes beyond the Content-Length, and notes an incomplete body.
 void fit_length(Recording& recording, Notes& notes) {
-  // A compressed body has the compressed length here.
+  // Content-Length is the compressed length.
   if (text::lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity")) != "identity") return;
   const auto announced = announced_length(recording);
   const std::size_t size = recording.body.size();
@@ -165,7 +165,7 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
     const bool is_interim = last.status >= 100 && last.status < 200 && last.status != 101;
     if (!is_interim) {
       last.early_hints = std::exchange(early_hints, {});
-      // With --retry, the body of an earlier try stands before the next head.
+      // With --retry, the body of an earlier attempt precedes the next head.
       const auto length = announced_length(last);
       if (length && *length < reader.rest().size() && looks_like_curl(reader.rest().substr(*length)))
         reader.skip(*length);

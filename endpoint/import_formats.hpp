@@ -1,4 +1,4 @@
-// What the readers of recordings give.
+// The readers of recorded formats, and their result.
 
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace importing {
 
-/// What a file becomes, but for the version of the format and the comment.
+/// An imported file, without the format version and the comment.
 struct Imported {
-  std::string kind;  // of file, for the comment
+  std::string kind;  // the file's format, for the comment
   Json parts = Json::object();
 };
 
-/// Whether the text begins with the status line of an HTTP reply.
+/// Whether the text starts with an HTTP status line.
 bool looks_like_curl(std::string_view text);
-/// The output of `curl -i`: the last final reply counts.
+/// Imports the output of `curl -i`: its last final response.
 Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes);
 
-/// Whether it is a HAR file (HTTP Archive 1.2), as browsers and proxies save it.
+/// Whether the JSON is a HAR file (HTTP Archive 1.2), as saved by browsers and proxies.
 bool is_har(const Json& file);
-/// A stub for each kind of chat request, and operations for what else the same host answered as JSON.
+/// Imports each kind of chat request as a stub, and other JSON answers of the same host as operations.
 Imported import_har(const Json& file, KeyMask& mask, Notes& notes);
 
 }  // namespace importing

@@ -1,4 +1,4 @@
-// Reading HAR files: which requests become stubs and operations, their conditions.
+// Imports HAR files: which requests become stubs and operations, and their conditions.
 
 #include <algorithm>  // any_of, find, find_if, stable_sort
 #include <cmath>      // llround
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view chat_end = "/chat/completions";
 
-/// Host and path of an address, without query and fragment.
+/// The host and path of a URL.
 struct Address {
   std::string host;
   std::string path;
@@ -34,10 +34,10 @@ struct Address {
   }
 };
 
-/// An entry of the file: one request and its answer.
+/// An entry of the file: a request and its response.
 struct Entry {
   const Json& json;
-  std::size_t number;  // from 1
+  std::size_t number;  // starts at 1
   std::string method;
   Address address;
 
@@ -56,13 +56,13 @@ struct Entry {
   std::string title() const { return "entry " + std::to_string(number) + " (" + method + " " + address.path + ")"; }
 };
 
-/// An array of names and values.
+/// Reads an array of name/value objects.
 std::vector<Field> fields_of(const Json& array) {
   std::vector<Field> fields;
   if (!array.is_array()) return fields;
   for (const Json& field : array) {
     const std::string name = text_of(field, "name");
-    // Browsers write fields of the same name as one, with line ends between the values.
+    // Browsers join fields with the same name by line ends.
     std::string_view values;
     const std::string value = text_of(field, "value");
     for (values = value; values.find('\n') != std::string_view::npos; values.remove_prefix(values.find('\n') + 1))
@@ -72,11 +72,11 @@ std::vector<Field> fields_of(const Json& array) {
   return fields;
 }
 
-/// The credentials of all requests, so that an answer that repeats one is masked, whoever asked.
+/// Adds the credentials of a request, so that they are masked in all responses.
 void add_credentials(const Json& request, KeyMask& mask) {
   for (const Field& field : fields_of(member(request, "headers"))) {
     const std::string name = text::lower_ascii(field.name);
-    // A cookie holds many values, which may be any words; it is not in the script.
+    // Cookies may contain ordinary words; scripts do not contain cookies.
     if (!mock_gateway::internal::is_sensitive_header(name) || name.find("cookie") != std::string::npos) continue;
     const std::size_t space = field.value.find(' ');
     mask.add(space == std::string::npos ? field.value : std::string_view(field.value).substr(space + 1));
@@ -88,7 +88,7 @@ void add_credentials(const Json& request, KeyMask& mask) {
   }
 }
 
-/// The bytes of a text that may be base64.
+/// Returns the bytes of a text that may be base64.
 std::string bytes_of(const Json& content) {
   std::string text = text_of(content, "text");
   const std::string encoding = text::lower_ascii(text_of(content, "encoding"));
@@ -98,7 +98,7 @@ std::string bytes_of(const Json& content) {
   return *bytes;
 }
 
-/// Throws ImportError for an answer that is not in the file.
+/// Throws ImportError if the file lacks the response.
 Recording recording_of(const Entry& entry) {
   const Json& response = member(entry.json, "response");
   const Json& content = member(response, "content");
@@ -120,7 +120,7 @@ Recording recording_of(const Entry& entry) {
   return recording;
 }
 
-/// Whether the gateway, unless told otherwise, refuses such a request before any stub sees it.
+/// Whether the gateway's default acceptance would refuse the request.
 bool may_be_refused(const Json& body) {
   const auto is_any_of = [](const std::string& text, std::initializer_list<const char*> known) {
     return std::find(known.begin(), known.end(), text) != known.end();
@@ -137,7 +137,7 @@ bool may_be_refused(const Json& body) {
   return false;
 }
 
-/// Whether the gateway answers such a request without being told.
+/// Whether the gateway answers the request by default.
 bool is_served_already(const std::string& method, const std::string& path) {
   const std::string models = "/v1/models";
   if (method != "GET" || path.compare(0, models.size(), models) != 0) return false;
@@ -145,7 +145,7 @@ bool is_served_already(const std::string& method, const std::string& path) {
   return rest.empty() || (rest.size() > 1 && rest.front() == '/' && rest.find('/', 1) == std::string::npos);
 }
 
-/// What becomes of a file.
+/// Converts the entries of a file.
 class HarImport {
  public:
   HarImport(KeyMask& mask, Notes& notes) : mask_(mask), notes_(notes) {}
@@ -181,13 +181,13 @@ class HarImport {
   }
 
  private:
-  /// What is answered, as a stub or an operation says it, and its replies.
+  /// A stub or operation without replies (`head`), and its replies.
   struct Answered {
     Json head;
     Json replies = Json::array();
   };
 
-  /// The same request again is the next try, also when others came between.
+  /// Adds a reply. A repeated request adds it to the earlier stub, as the reply to the next attempt.
   static void add(std::vector<Answered>& all, Json head, Json reply) {
     const auto same = std::find_if(all.begin(), all.end(), [&head](const Answered& one) { return one.head == head; });
     Answered& one = same == all.end() ? all.emplace_back() : *same;
@@ -214,11 +214,11 @@ class HarImport {
       notes_.lines.push_back(entry.title() + " has no JSON as its request, so that its stub answers every request");
     }
     Recording recording = recording_of(entry);
-    // What the recorded service refused, the gateway would refuse in words of its own.
+    // Requests that the recorded service refused must reach their stubs, so use lenient acceptance.
     is_lenient_ = is_lenient_ || recording.status == 400 || recording.status == 422 || may_be_refused(body);
     Json reply = chat_reply(std::move(recording), mask_, notes_);
     const Json& wait = member(member(entry.json, "timings"), "wait");
-    // In milliseconds; -1 when it was not measured. A day and more is a mistake of who wrote the file.
+    // In milliseconds; -1 if not measured. A day or more is a mistake in the file.
     constexpr double longest = 86'400'000;
     if (wait.is_number() && wait.get<double>() >= 0.5 && wait.get<double>() < longest)
       reply["first_token_after"] = std::to_string(std::llround(wait.get<double>())) + "ms";
@@ -241,7 +241,8 @@ class HarImport {
     add(operations_, Json{{"method", entry.method}, {"path", path}}, std::move(reply));
   }
 
-  /// Where the gateway serves the path of a recorded service: its base URL ends in /v1.
+  /// Maps a path to the gateway, whose base URL ends in /v1. Throws ImportError if it is not under the recorded base
+  /// URL.
   std::string path_here(const Entry& entry) const {
     const std::string& path = entry.address.path;
     bool is_same_host = false;
@@ -258,7 +259,7 @@ class HarImport {
   Imported result(std::size_t entries) {
     if (stubs_.empty() && operations_.empty())
       throw ImportError("none of the entries of this HAR file can be served: " + notes_.lines.front());
-    // A stub with fewer conditions would hide those with more that come after it.
+    // Stubs with more conditions come first; otherwise, less specific stubs would hide them.
     const auto conditions_of = [](const Answered& stub) { return member(stub.head, "when").size(); };
     std::stable_sort(stubs_.begin(), stubs_.end(), [conditions_of](const Answered& a, const Answered& b) {
       return conditions_of(a) > conditions_of(b);

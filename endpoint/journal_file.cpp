@@ -1,4 +1,4 @@
-// The file of `--journal`: the line that a run begins with; stdout in its place.
+// The file of `--journal`: the first line of a run; stdout as the file.
 
 #include "journal_file.hpp"
 
@@ -29,7 +29,7 @@ std::runtime_error unusable(const std::string& path, const std::string& why) {
   return std::runtime_error("--journal: cannot write " + path + ": " + why);
 }
 
-/// The name of this machine, or of its container.
+/// Returns the host name of this machine or container.
 std::string host() {
   char name[256] = "";
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
@@ -42,7 +42,7 @@ int open_stdout() {
 }
 
 int open_file(const std::string& path) {
-  // To read, for the last byte. Not blocking: a pipe without a reader is refused, and not waited for.
+  // O_RDWR, to read the last byte. O_NONBLOCK, so that a pipe without a reader is an error and does not block.
   const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0)
     throw unusable(path, errno == ELOOP ? "it is a link, and nothing is written through one" : reason(errno));
@@ -54,7 +54,7 @@ int open_file(const std::string& path) {
   throw unusable(path, why);
 }
 
-/// Another program may have ended in the middle of a line.
+/// An earlier program may have ended in the middle of a line.
 bool ends_within_line(int file) {
   char last = '\n';
   struct stat there {};
@@ -70,9 +70,9 @@ JournalFile::JournalFile(std::string path, std::string run, std::function<void(s
       say_(std::move(say)),
       file_(path_ == stdout_path ? open_stdout() : open_file(path_)),
       within_line_(path_ != stdout_path && ends_within_line(file_)),
-      // A file takes a line in one call, so that programs that share it do not tear each other's lines.
+      // Write a line to a file in one call, so that lines of programs that share it do not mix.
       output_(file_, path_ == stdout_path ? PatientOutput::one_piece : PatientOutput::all) {
-  std::signal(SIGXFSZ, SIG_IGN);  // else the first byte beyond a limit of files would end the program
+  std::signal(SIGXFSZ, SIG_IGN);  // otherwise the file size limit ends the program
   const auto now = std::chrono::time_point_cast<TimePoint::duration>(std::chrono::system_clock::now());
   const Json begin{{"run", run_},
                    {"began", internal::rfc3339(now)},

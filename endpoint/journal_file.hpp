@@ -11,37 +11,34 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// A file of exchanges as JSON, one a line, in the order in which they are appended. Runs of the program follow each
-/// other in it: each begins with a line that has no exchange and says which run it is, and the lines of its exchanges
-/// name it, so that two programs may share the file. It may be stdout, for who collects what replicas print. For one
-/// thread at a time, which may wait for the disk; any thread may leave an exchange out, or give the file up.
+/// The journal as JSON lines in a file, in order of append(). A line without an exchange starts each run and identifies
+/// it; each exchange names its run, so that programs can share the file. The file may be stdout, for log collectors.
+/// One thread at a time may append, and may block on the disk. leave_out() and give_up() are thread-safe.
 class JournalFile {
  public:
-  /// The path of stdout.
   static constexpr const char* stdout_path = "-";
 
-  /// Opens the file, keeps what is in it, and writes the line that a run begins with; makes a file that its owner alone
-  /// may read when there is none. `run` names the run, as `instance` of the info file. Throws std::runtime_error when
-  /// the file cannot be opened, and for what is no regular file: nothing is written through a link. `say` is given the
-  /// line for stderr when a line cannot be written.
+  /// Opens the file for appending and writes the run's first line. Creates the file with mode 0600 if it does not
+  /// exist. `run` is the run's ID, like `instance` of the info file. Throws std::runtime_error if the file cannot be
+  /// opened or is not a regular file; it does not follow symbolic links. `say` receives an error message for stderr
+  /// when writing fails.
   JournalFile(std::string path, std::string run, std::function<void(std::string)> say);
   ~JournalFile();
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
 
-  /// Writes a line for an exchange that has ended. The first time that this fails, it says so; the next exchange is
-  /// tried again.
+  /// Appends a completed exchange. Reports only the first failure; later exchanges are tried again.
   void append(const Exchange& exchange);
-  /// Writes no line for an exchange, since who reads stdout is too slow.
+  /// Counts an exchange as missing, because the reader of stdout is too slow.
   void leave_out();
-  /// From now on nobody waits longer for who reads stdout than a second in which nothing of it is read.
+  /// From now on, stops writing to stdout after one second without progress.
   void give_up() { output_.give_up(); }
   bool is_stdout() const { return path_ == stdout_path; }
-  /// How many exchanges have no line.
+  /// The number of exchanges that were not written.
   std::size_t missing() const { return missing_; }
 
  private:
-  /// Returns false when not all of it was written.
+  /// Returns false if the line was not written completely.
   bool write(const std::string& line);
   void say_once(const std::string& reason);
 
@@ -49,7 +46,7 @@ class JournalFile {
   std::string run_;
   std::function<void(std::string)> say_;
   int file_;
-  /// The file ends within a line, which a line end must close before the next begins.
+  /// Whether the file ends with an incomplete line, which needs a line end first.
   bool within_line_ = false;
   std::atomic<bool> said_{false};
   std::atomic<std::size_t> missing_{0};

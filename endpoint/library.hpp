@@ -1,4 +1,4 @@
-// What the program includes of the library.
+// The library's headers for the program.
 
 #pragma once
 

@@ -1,5 +1,4 @@
-// Lines on stderr about requests: time, colour; a scenario that never struck. A request's text:
-// `src/evidence/exchange.cpp`.
+// Log lines: time, colour, unused scenarios. The text about a request: `src/evidence/exchange.cpp`.
 
 #include "log.hpp"
 
@@ -14,7 +13,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// A line of that moment.
+/// Returns a line with its time.
 std::string line_of(TimePoint moment, const std::string& text) { return internal::rfc3339(moment) + " " + text + "\n"; }
 
 std::string lost_line(TimePoint moment, std::size_t lines) {
@@ -80,7 +79,7 @@ void Worker::work() {
     for (const Job& job : jobs) job();
     after_some_();
     lock.lock();
-    // Where one came, more do.
+    // Wait briefly to process further jobs in a batch.
     naps_ = true;
     changed_.wait_for(lock, std::chrono::milliseconds{5}, [this] { return ended_ || jobs_.size() > most_jobs / 2; });
     naps_ = false;
@@ -114,7 +113,7 @@ void Log::note(const Exchange& exchange) {
 
 void Log::append(const Exchange& exchange) {
   Worker::Job job = [this, exchange] { journal_->append(exchange); };
-  // In a file nothing is left out: while the disk is slow, who notes waits. A slow reader of stdout holds nobody up.
+  // The journal in a file is complete, so a slow disk delays the caller. A slow reader of stdout loses exchanges.
   if (!journal_->is_stdout())
     appending_->add(std::move(job));
   else if (!appending_->offer(std::move(job)))
@@ -138,13 +137,13 @@ void Log::say(std::string line) {
 void Log::end() {
   if (appending_) {
     journal_->give_up();
-    appending_->finish();  // first: it may have something to say
+    appending_->finish();  // first, since it may log errors
     if (const std::size_t missing = journal_->missing(); missing > 0)
       say(complaint("--journal: " + counted(missing, "exchange") + (missing == 1 ? " is" : " are") + " missing"));
   }
   lines_.finish();
   if (lost_ > 0) std::cerr << lost_line(std::chrono::system_clock::now(), lost_);
-  // A refused connection is refused by the system, and nothing here hears of it.
+  // The system refuses such connections, and the gateway does not see them.
   if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
   std::cerr << line_of(std::chrono::system_clock::now(),
                        "scenario " + chosen_->name() + " never struck, in " + counted(exchanges_, "request") +
@@ -156,7 +155,7 @@ void Log::enqueue_line(Worker::Job line) {
   const std::lock_guard<std::mutex> lock(losing_);
   const auto tell = [this, lost = lost_, now = std::chrono::system_clock::now()] { written_ += lost_line(now, lost); };
   if (lost_ > 0 && lines_.offer(tell)) lost_ = 0;
-  // While nobody reads stderr, a load test must not fill the memory.
+  // Drop lines that stderr cannot take, to limit memory.
   if (lost_ > 0 || !lines_.offer(std::move(line))) ++lost_;
 }
 

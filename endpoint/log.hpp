@@ -15,30 +15,29 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Does jobs in their order, on a thread of its own. Under load it does many at a time, and nobody who gives it one
-/// has to wake it.
+/// A worker thread with a job queue. Under load it processes jobs in batches, so that producers need not wake it.
 class Worker {
  public:
   using Job = std::function<void()>;
 
-  /// `after_some` is called after each time that it has done all jobs there were.
+  /// `after_some` is called after each batch.
   explicit Worker(Job after_some = [] {});
   ~Worker() { finish(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Takes the job, unless too many wait already: false.
+  /// Enqueues a job. Returns false if the queue is full.
   bool offer(Job job);
-  /// Takes the job, once not too many wait.
+  /// Enqueues a job. Waits while the queue is full.
   void add(Job job);
-  /// Does what is left. No job may come afterwards.
+  /// Processes the remaining jobs and ends the thread. Do not add jobs afterwards.
   void finish();
 
  private:
-  static constexpr std::size_t most_jobs = 10'000;  // as many as the journal keeps exchanges
+  static constexpr std::size_t most_jobs = 10'000;  // the journal's limit of exchanges
 
   void work();
-  /// Expects the mutex to be held.
+  /// Requires the mutex to be locked.
   void take(Job job);
 
   const Job after_some_;
@@ -46,42 +45,40 @@ class Worker {
   std::condition_variable changed_;
   std::condition_variable has_room_;
   std::deque<Job> jobs_;
-  bool naps_ = false;  // it looks for jobs by itself in a moment
+  bool naps_ = false;  // sleeping for a few milliseconds, no notification needed
   bool ended_ = false;
   bool joined_ = false;
-  internal::Thread thread_;  // the exchanges that it writes may be nested deep
+  internal::Thread thread_;  // its larger stack is for deeply nested exchanges
 };
 
-/// Writes what happened to stderr and to the file of --journal, and knows whether the scenario did. Threads of their
-/// own write: a stderr that nobody reads would delay the next request of the connection, and what comes to the file.
+/// Logs to stderr and to the file of --journal, and tracks whether the chosen scenario took effect. Worker threads
+/// write, so that an unread stderr delays neither requests nor the journal.
 class Log {
  public:
-  /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON, or
-  /// JournalFile::stdout_path; empty: none. `run` names this run of the program there. Throws std::runtime_error when
+  /// `quiet`: no line per request or connection. `journal`: the file for exchanges as JSON lines,
+  /// JournalFile::stdout_path, or empty. `run` identifies this run in the file. Throws std::runtime_error if
   /// the file cannot be opened.
   Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run);
-  /// Writes what is left, but waits no longer for a stdout or stderr that nobody reads.
+  /// Writes the remaining lines. Does not wait for an unread stdout or stderr.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// Notes an exchange that has ended. Exchanges are masked: no key can be in the line, and no control character.
+  /// Logs a completed exchange. Exchanges are masked: lines contain neither keys nor control characters.
   void note(const Exchange& exchange);
   void note(const ConnectionHit& hit);
-  /// Writes a line in its turn.
   void say(std::string line);
-  /// Writes what is left, and says when the scenario never struck. Nothing may be noted afterwards.
+  /// Writes the remaining lines, and reports a scenario that never took effect. Do not log afterwards.
   void end();
-  /// How many exchanges and struck connections were noted: 0 when no client came.
+  /// The number of logged exchanges and connection faults; 0 if no client came.
   std::size_t noted() const { return noted_; }
-  /// Whether one of them was no request that the gateway refused for what its client sent.
+  /// Whether anything was logged besides requests that the gateway refused because of what the client sent.
   bool has_served() const { return served_; }
 
  private:
-  /// Gives the journal's thread an exchange.
   void append(const Exchange& exchange);
   void enqueue_line(Worker::Job line);
-  /// Writes lines in one piece, as those of other threads are.
+  /// Writes the lines of a batch at once, so that they do not mix with those of other threads.
   void write_out();
 
   const std::optional<Scenario> chosen_;
@@ -92,10 +89,10 @@ class Log {
   std::atomic<bool> served_{false};
   std::mutex losing_;
   std::size_t lost_ = 0;  // lines
-  std::string written_;   // to be, by the thread of lines_
+  std::string written_;   // pending text of the thread of lines_
   Worker lines_{[this] { write_out(); }};
   std::optional<JournalFile> journal_;
-  std::optional<Worker> appending_;  // last: it ends before what it uses
+  std::optional<Worker> appending_;  // last, so that it ends before the members it uses
 };
 
 }  // namespace endpoint

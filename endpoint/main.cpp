@@ -1,6 +1,6 @@
-// Subcommands and their own flags; `--version`; where flags may stand.
+// Subcommands with their own flags; `--version`; the order of flags.
 
-// The gateway as a local endpoint, installed as mock-gateway: for curl, a debugger, and clients in other languages.
+// The program mock-gateway: the gateway as a local server for curl, debuggers, and clients in any language.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -23,12 +23,12 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// The command line and what it said.
+/// The parsed command line.
 class CommandLine {
  public:
   CommandLine();
 
-  /// Does what the words ask for. Returns the program's exit code.
+  /// Runs the subcommand. Returns the program's exit code.
   int execute(std::vector<std::string> words);
 
  private:
@@ -37,7 +37,7 @@ class CommandLine {
 
   Flags flags_;
   CheckFlags check_flags_;
-  std::vector<std::string> command_;  // behind "--"
+  std::vector<std::string> command_;  // after "--"
   bool has_command_ = false;
   bool list_scenarios_ = false;
   bool json_ = false;
@@ -78,7 +78,7 @@ CommandLine::CommandLine() {
       ->check(CLI::IsMember({"text", "json"}));
   schema_ = app_.add_subcommand("schema", "print the JSON Schema of scripts");
   openapi_ = app_.add_subcommand("openapi", "print the OpenAPI document of the control API");
-  openapi_->add_flag("--routes", routes_, "a line for each route that the program has")->group("");  // for its tests
+  openapi_->add_flag("--routes", routes_, "a line for each route that the program has")->group("");  // for tests
   import_ =
       app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
   import_->add_option("FILE", recording_, "the recording")->required();
@@ -106,14 +106,14 @@ int CommandLine::execute(std::vector<std::string> words) {
 }
 
 void CommandLine::parse(std::vector<std::string> words) {
-  // By hand, so that no flag and no "--" of the command is taken for one of ours.
+  // Split off the command first, so that CLI11 does not parse its flags or its "--".
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark != words.end()) {
     has_command_ = true;
     command_.assign(mark + 1, words.end());
     words.erase(mark, words.end());
   }
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::reverse(words.begin(), words.end());  // CLI11 expects reverse order
   app_.parse(std::move(words));
   for (const CLI::App* subcommand : app_.get_subcommands()) {
     for (const CLI::Option* option : app_.get_options())
@@ -152,7 +152,7 @@ int CommandLine::chosen() {
 
 int main(int count, char** arguments) {
 #ifdef __GLIBC__
-  // The journal takes and gives back a few kilobytes with each request: not to and from the system.
+  // Keep freed memory for the journal, which allocates and frees a few kilobytes per request.
   ::mallopt(M_TOP_PAD, 1 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 24);
 #endif

@@ -1,4 +1,4 @@
-// Exit codes (in the header); lines "mock-gateway: …"; colours; how std::cerr is written.
+// Messages "mock-gateway: …"; colours; the buffer of std::cerr. Exit codes are in the header.
 
 #include "messages.hpp"
 
@@ -17,7 +17,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// Stderr, which is not waited for without end.
+/// A stderr buffer that can give up on a slow reader.
 class WaitingErrors final : public std::streambuf {
  public:
   void give_up() { output_.give_up(); }
@@ -34,14 +34,14 @@ class WaitingErrors final : public std::streambuf {
   }
 
  private:
-  /// What is left out, nobody could be told.
+  /// Ignores errors, which cannot be reported.
   void write(std::string_view text) { static_cast<void>(output_.write(text)); }
 
   PatientOutput output_{STDERR_FILENO};
 };
 
 WaitingErrors& errors() {
-  static WaitingErrors& errors = *new WaitingErrors;  // never destroyed: std::cerr is used until the very end
+  static WaitingErrors& errors = *new WaitingErrors;  // never destroyed: std::cerr is used until exit
   return errors;
 }
 

@@ -6,40 +6,38 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// The exit code when verify() or review() found something that --fail-on counts.
+/// The exit code if verify() or review() found something that --fail-on counts.
 inline constexpr int exit_found = 1;
-/// The exit code when the program could not do what it was asked: a bad flag, a taken port, a bad script.
+/// The exit code for usage errors: an invalid flag, a used port, an invalid script.
 inline constexpr int exit_unusable = 2;
 
-/// A flag's value that cannot be used. The message says what would be.
+/// An invalid value of a flag. The message describes valid values.
 struct BadValue : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A message of the library, which begins with its name, without that.
+/// Removes the library's name from the start of its message.
 std::string without_prefix(std::string message);
 
-/// The text as UTF-8. Where it holds a character that steers a terminal or turns the line around, it is escaped as JSON
-/// in ASCII.
+/// Returns printable UTF-8. Text with terminal control characters or bidirectional controls is escaped as ASCII JSON.
 std::string printable(const std::string& text);
 
-/// A word of a command for a POSIX shell.
 std::string quoted_for_shell(const std::string& word);
 
-/// A line "mock-gateway: …", without its end. Line ends inside the text become spaces.
+/// Returns the line "mock-gateway: …" without a line end. Line ends in the text become spaces.
 std::string complaint(std::string text);
-/// The same on stderr.
+/// Prints the complaint on stderr.
 void complain(std::string text);
 
-/// Takes over what std::cerr writes, so that the end of the program need not wait for a pipe that nobody reads. To be
-/// called before the first thread starts.
+/// Replaces the buffer of std::cerr, so that the end of the program does not wait for an unread pipe. Call it before
+/// the first thread starts.
 void take_over_stderr();
-/// From now on nobody waits longer for stderr than a second in which nothing of it is read; the rest is left out.
+/// From now on, stops writing to stderr after one second without progress.
 void give_stderr_up();
 
 enum class Colour { none, red, green, yellow };
 
-/// The text in that colour when stderr is a terminal and NO_COLOR is unset or empty (no-color.org); else as it is.
+/// Colours the text if stderr is a terminal and NO_COLOR is unset or empty (no-color.org).
 std::string coloured(Colour colour, const std::string& text);
 
 }  // namespace endpoint

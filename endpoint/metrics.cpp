@@ -1,4 +1,4 @@
-// Which counts of a run monitoring gets, and how a label is written.
+// The counters for monitoring, and the format of labels.
 
 #include "metrics.hpp"
 
@@ -11,7 +11,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// `"text"`, in which backslash, quote and line end are escaped.
+/// Quotes a label value: escapes backslash, quote and line end.
 std::string quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -39,7 +39,7 @@ void add(std::string& text, const std::string& name,
   text += (labels.size() == 0 ? " " : "} ") + std::to_string(value) + "\n";
 }
 
-/// How many of these struck: a fault that its reply did not reach is listed too.
+/// Counts the faults that took effect. The list also has faults that the reply did not reach.
 std::uint64_t reached(const std::vector<std::string>& faults) {
   constexpr std::string_view suffix = ": not reached";
   return static_cast<std::uint64_t>(std::count_if(faults.begin(), faults.end(), [&suffix](const std::string& fault) {

@@ -1,4 +1,4 @@
-// How long the end of the program waits for whoever reads its stdout or stderr.
+// How long writes wait for a slow reader, above all at the end of the program.
 
 #include "patient_output.hpp"
 
@@ -28,14 +28,14 @@ PatientOutput::End PatientOutput::write(std::string_view& text) {
 
 bool PatientOutput::wait_for_room() {
   using Clock = std::chrono::steady_clock;
-  constexpr int look_again_ms = 50;  // at whether it was given up meanwhile
+  constexpr int look_again_ms = 50;  // interval for checking given_up_
   std::optional<Clock::time_point> latest;
   for (;;) {
     if (given_up_ && !latest) latest = Clock::now() + std::chrono::seconds(1);
     const bool waits = !unread_ && (!latest || Clock::now() < *latest);
     pollfd output{descriptor_, POLLOUT, 0};
     const int ready = ::poll(&output, 1, waits ? look_again_ms : 0);
-    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // write() tells what is wrong
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // write() reports the error
     if (waits) continue;
     unread_ = true;
     return false;

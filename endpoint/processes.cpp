@@ -1,4 +1,4 @@
-// Reading /proc: the processes of the system.
+// Reads the processes of the system from /proc.
 
 #include "processes.hpp"
 
@@ -19,8 +19,8 @@ namespace endpoint {
 std::optional<Process> process(pid_t id) {
   std::ifstream file("/proc/" + std::to_string(id) + "/stat");
   std::string stat;
-  std::getline(file, stat, '\0');  // stays empty for a process that has ended meanwhile
-  // "4711 (sleep) S parent group …": the name may hold anything.
+  std::getline(file, stat, '\0');  // stays empty if the process has ended
+  // The format is "4711 (sleep) S parent group …"; the name may contain any character.
   const std::size_t opened = stat.find('(');
   const std::size_t closed = stat.rfind(')');
   if (opened == std::string::npos || closed == std::string::npos || closed + 4 > stat.size()) return std::nullopt;
@@ -51,11 +51,11 @@ std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
   const std::string id = std::to_string(parent);
   std::ifstream file("/proc/" + id + "/task/" + id + "/children");
-  if (file.is_open()) {  // of the first thread, which also takes in the orphans of others
+  if (file.is_open()) {  // children of the first thread, which adopts orphans
     for (pid_t child = 0; file >> child;) children.push_back(child);
     return children;
   }
-  for (const Process& one : processes())  // a kernel without these files
+  for (const Process& one : processes())  // if the kernel does not provide the file
     if (one.parent == parent) children.push_back(one.id);
   return children;
 }

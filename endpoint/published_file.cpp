@@ -1,5 +1,4 @@
-// How port, info, report and temporary files are named, written and removed; how `run` learns of programs that CMD
-// starts.
+// Port, info, report and temporary files: names, writing, removal; how `run` learns of gateways that CMD starts.
 
 #include "published_file.hpp"
 
@@ -23,7 +22,7 @@ namespace {
   throw BadValue(flag + ": cannot " + what + " " + path + ": " + std::generic_category().message(problem));
 }
 
-/// Whether there is a file; throws when it is no regular one.
+/// Returns whether the file exists. Throws if it is not a regular file.
 bool require_regular(const std::string& flag, const std::string& path) {
   struct stat there {};
   if (::lstat(path.c_str(), &there) != 0) {
@@ -34,7 +33,7 @@ bool require_regular(const std::string& flag, const std::string& path) {
   return true;
 }
 
-/// 0, or the errno of what went wrong.
+/// Returns 0 or errno.
 int write_all(int file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file, text.data() + done, text.size() - done);
@@ -46,11 +45,11 @@ int write_all(int file, const std::string& text) {
   return 0;
 }
 
-/// A draft that takes the path's place, or is gone when an exception leaves. `mode` is that of the file.
-/// Returns a descriptor of the file.
+/// Writes a draft and renames it to the path; removes the draft on errors. `mode` is the mode of the file. Returns a
+/// descriptor of the file.
 int write_and_rename(const std::string& flag, const std::string& path, const std::string& text, mode_t mode) {
   std::string draft = path + ".XXXXXX";
-  // A name that nobody can know beforehand, a file that was not there before, and mode 0600.
+  // mkostemp: an unpredictable name, a new file, mode 0600.
   const int file = ::mkostemp(draft.data(), O_CLOEXEC);
   if (file < 0) fail_to("write", flag, path, errno);
   const int kept = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
@@ -92,8 +91,8 @@ PublishedFile::PublishedFile(std::string flag, std::string path) : flag_(std::mo
 PublishedFile::~PublishedFile() {
   struct stat own {};
   struct stat there {};
-  // Another program may have put a file of its own there. The open descriptor keeps the number of ours from being
-  // given to that one.
+  // Remove only our own file: another program may have replaced it. The open descriptor keeps our inode number from
+  // being reused.
   if (file_ >= 0 && ::fstat(file_, &own) == 0 && ::lstat(path_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
       own.st_ino == there.st_ino) {
     ::unlink(path_.c_str());
@@ -132,7 +131,7 @@ void tell_run() {
   const int file = ::open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return;
   struct stat there {};
-  // The one that `run` made is nobody else's.
+  // Write only to a file of the same user, as made by `run`.
   if (::fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_uid == ::geteuid()) write_all(file, ".");
   ::close(file);
 }

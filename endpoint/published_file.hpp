@@ -6,25 +6,25 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Throws BadValue, which begins with `flag`, when a file of that path could not be written: its folder does not exist
-/// or cannot be written to, or what has the name is no regular file.
+/// Throws BadValue, starting with `flag`, if the path cannot be written: its folder is missing or read-only, or it is
+/// not a regular file.
 void require_publishable(const std::string& flag, const std::string& path);
 
-/// Writes the file by renaming a draft, so that nobody ever reads half of it. Nothing is written through a link. Its
-/// mode is what the umask leaves. Throws BadValue, which begins with `flag`, when it cannot be written.
+/// Writes the file atomically by renaming a draft. Does not follow symbolic links. The umask decides the mode. Throws
+/// BadValue, starting with `flag`, on failure.
 void publish(const std::string& flag, const std::string& path, const std::string& text);
 
-/// A file that tells something of a running program, readable for its owner alone, for as long as this lives. Nothing
-/// is ever written or removed through a link: what has the name and is no regular file stays, and is an error.
+/// A file about a running program, with mode 0600, which is removed with this object. Never follows a symbolic link. An
+/// existing path that is not a regular file is an error and is kept.
 class PublishedFile {
  public:
-  /// Removes the file of an earlier run, which would tell of a program that has ended. `flag` names it in messages.
+  /// Removes the file of an earlier run. Messages use `flag`.
   PublishedFile(std::string flag, std::string path);
   ~PublishedFile();
   PublishedFile(const PublishedFile&) = delete;
   PublishedFile& operator=(const PublishedFile&) = delete;
 
-  /// Writes by renaming a draft, so that whoever waits for the file never reads half of it.
+  /// Writes atomically by renaming a draft.
   void write(const std::string& text);
 
  private:
@@ -33,26 +33,25 @@ class PublishedFile {
   int file_ = -1;
 };
 
-/// A file of a name of its own in the folder for temporary files, readable for its owner alone, for as long as this
-/// lives.
+/// A temporary file with a unique name and mode 0600, which is removed with this object.
 class TemporaryFile {
  public:
-  /// Throws BadValue when it cannot be written.
+  /// Throws BadValue if it cannot be written.
   explicit TemporaryFile(const std::string& text);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// How many bytes it has; 0 when it is gone.
+  /// The size in bytes; 0 if the file was removed.
   std::size_t size() const;
 
  private:
   std::string path_;
 };
 
-/// Adds a byte to the file that the variable MOCK_GATEWAY_RUN names: so `run` learns that what it runs has started a
-/// program of its own. Nothing happens without the variable, or when there is no such file.
+/// Appends a byte to the file in the variable MOCK_GATEWAY_RUN, which tells `run` that its command started another
+/// mock-gateway. Does nothing without the variable or the file.
 void tell_run();
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// Keys and secret header fields in recordings. In the journal: `src/keys/secrets.cpp`.
+// Masks keys in recordings. For the journal, see `src/keys/secrets.cpp`.
 
 #include "recorded_keys.hpp"
 
@@ -8,36 +8,36 @@
 namespace importing {
 namespace {
 
-// The numbers and the rule of a word are those by which the library masks its journal.
+// The same limits and rules as for masking in the library's journal.
 constexpr std::size_t shortest_foreign_key = 20;
 constexpr std::size_t shortest_secret = 16;
 constexpr std::string_view letters_and_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// How keys begin. A recording is of a real service, whose keys need not begin with `sk-`.
+/// Prefixes of keys. Recordings of real services may have other keys than `sk-` ones.
 constexpr std::string_view beginnings[] = {"sk-",    "gsk_", "xai-", "pplx-",       "hf_",
                                            "nvapi-", "AIza", "ghp_", "github_pat_", "AKIA"};
 
-/// The fields of an event whose texts belong together from event to event.
+/// Members of events whose strings continue from event to event.
 constexpr std::string_view delta_fields[] = {
     "content", "reasoning_content", "reasoning", "refusal", "arguments", "input", "text"};
 
 bool holds(std::string_view characters, char one) { return characters.find(one) != std::string_view::npos; }
 
-/// Whether a word begins at `at`. The last character of "%20", "\n" and "\u000a" belongs to no word.
+/// Whether a word starts at `at`. The last character of an escape ("%20", "\n", "\u000a") does not belong to a word.
 bool begins_word(std::string_view text, std::size_t at) {
   return at == 0 || !holds(letters_and_digits, text[at - 1]) || (at >= 3 && text[at - 3] == '%') ||
          (at >= 2 && text[at - 2] == '\\') || (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u');
 }
 
-/// Whether a word begins here that may be a key of the issuer with this beginning.
+/// Whether a key with this prefix may start here.
 bool may_begin_key(std::string_view text, std::size_t at, std::string_view beginning) {
-  // The beginnings of the others also stand in names of functions and, by chance, in base64.
+  // Other prefixes also occur inside names of functions and, by chance, in base64.
   const bool goes_on = beginning != "sk-" && at > 0 && holds("+/-_", text[at - 1]);
   return !goes_on && begins_word(text, at);
 }
 
-/// Texts that stand apart in a body, one after the other, and where they stand there.
+/// Separate pieces of a body, concatenated, with their positions in the body.
 struct Joined {
   struct Run {
     std::size_t in_text;
@@ -53,7 +53,7 @@ struct Joined {
     runs.push_back({text.size(), begin, end - begin});
     text.append(body.substr(begin, end - begin));
   }
-  /// Puts asterisks where a part of the text stands in the body.
+  /// Masks the bytes of the body that a range of the text came from.
   void mask(std::string& body, std::size_t begin, std::size_t end) const {
     for (const Run& run : runs) {
       const std::size_t first = std::max(begin, run.in_text);
@@ -65,7 +65,8 @@ struct Joined {
   }
 };
 
-/// The strings that all members of this name have. No key has a character that JSON escapes: an escape becomes a space.
+/// Joins the string values of all members with this name. Escapes become spaces, since keys contain no escaped
+/// characters.
 Joined join(std::string_view body, std::string_view field) {
   const std::string wanted = '"' + std::string(field) + '"';
   Joined joined;
@@ -116,7 +117,7 @@ std::vector<KeyMask::Span> KeyMask::find(std::string_view text) const {
     for (std::size_t at = text.find(credential); at != std::string_view::npos; at = text.find(credential, at + 1)) {
       const std::size_t end = at + credential.size();
       const bool ends_word = end == text.size() || !holds(key_characters, text[end]);
-      // A key "sk-1" is not meant in "task-1".
+      // Do not find the key "sk-1" in "task-1".
       if (credential.size() >= shortest_secret || (begins_word(text, at) && ends_word))
         found.push_back({at + kept, end});
     }

@@ -7,17 +7,17 @@
 
 namespace importing {
 
-/// Puts asterisks in the place of keys, one for each byte, so that every length and every place stays what was
-/// recorded. What begins a key (`sk-`) stays, so that a reader sees what stood there.
+/// Masks keys with one asterisk per byte, so that lengths and positions stay the same. Keeps the start of a key (`sk-`)
+/// for readers.
 class KeyMask {
  public:
-  /// A credential that a recorded request presented: it is masked wherever it stands. One that neither begins with
-  /// `sk-` nor has 16 bytes may be a word, as "EMPTY" is, and is left aside.
+  /// Adds a request's credential, to be masked everywhere. Ignores one that is shorter than 16 bytes and does not start
+  /// with `sk-`, since it may be an ordinary word, such as "EMPTY".
   void add(std::string_view credential);
-  /// Masks the credentials that were added, and words of at least 20 characters that begin like the keys of a known
-  /// issuer. Returns how many were masked.
+  /// Masks added credentials, and words of at least 20 characters that start like keys of a known issuer. Returns the
+  /// number of masked keys.
   std::size_t mask(std::string& text) const;
-  /// The same for a body. Also finds a key that a stream divided between its deltas.
+  /// Masks a body. Also finds keys that are split across the deltas of a stream.
   std::size_t mask_body(std::string& body) const;
 
  private:
@@ -31,8 +31,8 @@ class KeyMask {
   std::vector<std::string> credentials_;
 };
 
-/// Masks everything that a script says besides bodies, which are masked already. What is base64 has no keys to be seen,
-/// and would become other bytes.
+/// Masks all strings of a script except bodies, which are masked already. Skips base64, where masking would change
+/// other bytes.
 void mask_strings(mock_gateway::Json& value, const KeyMask& mask);
 
 namespace text = mock_gateway::internal::text;

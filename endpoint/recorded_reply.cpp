@@ -1,4 +1,4 @@
-// A recorded reply as keys of a script; header fields that are left out; bodies that are refused.
+// Converts recorded replies to script members; headers to leave out; bodies to refuse.
 
 #include "recorded_reply.hpp"
 
@@ -8,11 +8,11 @@
 namespace importing {
 namespace {
 
-/// What ends a stream unless its dialect says otherwise.
+/// The default end of a stream.
 constexpr std::string_view done = "data: [DONE]\n\n";
 constexpr std::string_view default_stream_type = "text/event-stream; charset=utf-8";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-/// What reads a script takes 512 levels, of which the script itself needs some.
+/// The script parser allows 512 levels; the script itself needs some around the recorded JSON.
 constexpr std::size_t most_levels = 256;
 
 bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
@@ -21,7 +21,7 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// The JSON that is written with exactly these bytes in compact form; else a discarded value.
+/// Parses JSON whose compact form is exactly `text`; otherwise returns a discarded value.
 Json json_if_compact(std::string_view text) {
   if (text.empty() || (text.front() != '{' && text.front() != '[')) return Json(Json::value_t::discarded);
   Json value = json_if_valid(text);
@@ -29,8 +29,7 @@ Json json_if_compact(std::string_view text) {
   return value;
 }
 
-/// The end of the event that begins at `at`, behind its blank line; blank lines that stand before an event are a part
-/// of their own.
+/// Returns the end of the event at `at`, after its blank line. Blank lines before an event are a separate part.
 std::size_t end_of_event(std::string_view body, std::size_t at) {
   const auto line_end = [body](std::size_t place) -> std::size_t {
     if (body.substr(place, 2) == "\r\n") return 2;
@@ -63,8 +62,8 @@ Json chunk(std::string_view event) {
   return element;
 }
 
-/// Adds the parts of a gateway's own stream to `chunks`. Returns whether the last is what a dialect ends with, which
-/// the gateway adds.
+/// Adds the parts of mock-gateway's own stream to `chunks`. Returns whether the last one is the default end, which the
+/// gateway adds itself.
 bool add_parts(Json& reply, Json& elements, const Recording& recording) {
   mock_gateway::Duration before = recording.own->head_at;
   std::size_t begin = 0;
@@ -88,7 +87,7 @@ bool add_parts(Json& reply, Json& elements, const Recording& recording) {
   return false;
 }
 
-/// Adds `chunks`, and what of their dialect is not the default.
+/// Adds `chunks`, and in `sse` what differs from the default dialect.
 void add_stream(Json& reply, const Recording& recording) {
   Json elements = Json::array();
   Json dialect = Json::object();
@@ -104,7 +103,7 @@ void add_stream(Json& reply, const Recording& recording) {
     elements.push_back(chunk(last));
     at = end;
   }
-  // The gateway adds it. A list of no elements would say nothing to a reader.
+  // The gateway adds the end itself. Keep it if it is the only chunk, so that the list is not empty.
   const bool ends_with_done = !recording.own && last == done && elements.size() > 1;
   if (ends_with_done) elements.erase(elements.size() - 1);
   if (!ends_with_done && !(recording.own && add_parts(reply, elements, recording))) dialect["done"] = false;
@@ -116,8 +115,7 @@ void add_stream(Json& reply, const Recording& recording) {
   if (!dialect.empty()) reply["sse"] = std::move(dialect);
 }
 
-/// What belongs to one connection, to the moment or to the length, and is written anew; what says which account and
-/// which address it was.
+/// Whether to leave out a header field: it depends on the connection, time or length, or is sensitive.
 bool is_left_out(std::string_view name, bool is_own) {
   if (is_own) return text::lower_ascii(name) == "content-type" || mock_gateway::internal::is_sensitive_header(name);
   static const std::string_view names[] = {"connection", "keep-alive",     "proxy-connection",  "proxy-authenticate",
@@ -129,11 +127,11 @@ bool is_left_out(std::string_view name, bool is_own) {
          mock_gateway::internal::is_sensitive_header(name);
 }
 
-/// The fields that matter, each name once: a value, or an array of values.
+/// Returns the kept fields as an object; each value is a string or an array of strings.
 Json header_object(const std::vector<Field>& fields, bool is_own, Notes& notes) {
   Json object = Json::object();
   for (const Field& field : fields) {
-    // HTTP/2 has its status among the fields, as ":status".
+    // Fields such as ":status" of HTTP/2 are not valid names.
     if (is_own && mock_gateway::internal::is_sensitive_header(field.name))
       notes.lines.push_back("header " + field.name + " is left out, since it carries a credential");
     if (is_left_out(field.name, is_own) || !text::is_token(field.name)) continue;
@@ -168,8 +166,8 @@ void add_body(Json& reply, const std::string& body) {
     reply["base64"] = text::base64(body);
 }
 
-/// Checks what was recorded, and masks the keys in it. What saves a body usually decompresses it and keeps the field
-/// that says otherwise, which is left out like all of its kind.
+/// Validates a recording and masks its keys. Most tools save a decompressed body with its Content-Encoding, which is
+/// left out.
 void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
   const int status = recording.status;
   if (status < 200 || status > 599) {
@@ -195,7 +193,7 @@ void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
         notes.keys += mask.mask(field.value);
 }
 
-/// Unless it says so, a body of JSON has the type of JSON, and in `raw_reply` every other has it too.
+/// Adds status, body and content type. The type defaults to JSON: for JSON bodies, and in `raw_reply` for all.
 void add_whole(Json& reply, const Recording& recording, bool is_json_unless_said) {
   reply["status"] = recording.status;
   add_body(reply, recording.body);
@@ -237,7 +235,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     bits -= 8;
     bytes += static_cast<char>(group >> bits & 0xFF);
   }
-  // Some writers leave the padding out.
+  // Padding is optional.
   const std::string written = importing::text::base64(bytes);
   if (given != written && given != written.substr(0, written.find('='))) return std::nullopt;
   return bytes;
@@ -264,7 +262,7 @@ bool looks_like_stream(std::string_view body) {
   const std::size_t begin = std::min(body.find_first_not_of("\r\n"), body.size());
   const std::string_view line = body.substr(begin, body.find_first_of("\r\n", begin) - begin);
   const std::string_view name = line.substr(0, line.find(':'));
-  if (name.empty()) return !line.empty();  // a comment
+  if (name.empty()) return !line.empty();  // a comment line
   return name.size() < line.size() && (name == "data" || name == "event" || name == "id" || name == "retry");
 }
 

@@ -15,82 +15,82 @@ namespace importing {
 
 using mock_gateway::Json;
 
-/// A file that cannot become a script; the message says what is wrong, where, and what to do.
+/// The error for a recording that cannot be imported. The message names the error, its place and a remedy.
 struct ImportError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A header field as it was recorded.
+/// A recorded header field.
 struct Field {
   std::string name;
   std::string value;
 };
 
-/// A part of a body, and when it left, counted from the request.
+/// A part of a body, and when it was sent after the request.
 struct Part {
-  std::size_t end;  // in the body
+  std::size_t end;  // offset in the body
   mock_gateway::Duration at;
 };
 
-/// How a gateway such as this one has sent an answer. It can write again what others cannot be trusted with, such as
-/// header fields of the connection.
+/// How mock-gateway itself sent an answer. It can replay details that are unreliable in other recordings, such as
+/// connection headers.
 struct OwnDelivery {
-  /// Whether it was sent event by event. What follows is known of such an answer only.
+  /// Whether it was sent as single events. The members below are only set for such answers.
   bool is_streamed = false;
-  /// When the head left.
+  /// When the head was sent.
   mock_gateway::Duration head_at{0};
-  /// What left together. Each part is an element of `chunks`.
+  /// The parts as they were sent. Each becomes an element of `chunks`.
   std::vector<Part> parts = {};
 };
 
-/// What a recording says of how the connection ended.
+/// How the connection ended in the recording.
 enum class Ending { whole, closed, reset };
 
-/// A reply as it was recorded, its body without transfer coding.
+/// A recorded reply; its body has no transfer coding.
 struct Recording {
   int status = 200;
   std::vector<Field> headers = {};
   std::vector<Field> early_hints = {};
   std::string body = {};
   Ending ending = Ending::whole;
-  /// A bare body came without a header: what belongs to its kind is sent.
+  /// False for a body without a head, which gets the default headers of its type.
   bool has_head = true;
-  /// Set when a gateway such as this one sent it. The header fields that it writes itself, of the moment and the
-  /// length, are not among the headers then.
+  /// Set for an answer of mock-gateway. `headers` then excludes the fields that it generates, such as Date and
+  /// Content-Length.
   std::optional<OwnDelivery> own = {};
 };
 
-/// Times that differ by less are taken to be the same: a machine takes so long to do anything.
+/// Smaller time differences are treated as noise.
 inline constexpr mock_gateway::Duration least_gap = std::chrono::microseconds{500};
 
-/// "20ms", as scripts write it; parts of a microsecond are left out.
+/// Formats a duration as in scripts: "20ms". Truncates to microseconds.
 std::string duration_text(mock_gateway::Duration duration);
 
-/// What the comment of the script tells besides its kind.
+/// Further lines of the script's comment.
 struct Notes {
   std::vector<std::string> lines = {};
-  std::size_t keys = 0;  // that were masked
+  std::size_t keys = 0;  // masked keys
 };
 
-/// The first value of that name, in any case of its letters.
+/// Returns the first field with this name, compared without case.
 std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name);
 
-/// Nothing when it is not base64 (RFC 4648, 4). Line ends in it are left aside.
+/// Decodes base64 (RFC 4648, 4). Ignores line ends. Returns nothing for invalid input.
 std::optional<std::string> from_base64(std::string_view text);
 
-/// Throws GatewayError for what is no JSON, or nests deeper than scripts may.
+/// Throws GatewayError for invalid JSON, or JSON nested deeper than scripts allow.
 Json read_json(std::string_view text);
-/// The same, but a discarded value.
+/// Returns a discarded value instead of throwing.
 Json json_if_valid(std::string_view text);
 
-/// Whether the first line that is not empty is one of server-sent events.
+/// Whether the first non-empty line is one of server-sent events.
 bool looks_like_stream(std::string_view body);
 
-/// The value of `reply` of a stub: `chunks` for a stream with status 200, else `raw_reply`. Served, it has the body of
-/// the recording byte for byte, its keys masked, and its parts leave when they did. Throws ImportError for a body that
-/// is compressed, whose keys nobody could find, and for a status that is not from 200 to 599.
+/// Returns the `reply` of a stub: `chunks` for a stream with status 200, otherwise `raw_reply`. It replays the recorded
+/// body byte for byte, with masked keys and the recorded timing. Throws ImportError for a compressed body, since keys
+/// in it cannot be found, and for a status outside 200 to 599.
 Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes);
-/// The value of `reply` of an operation; likewise.
+/// Returns the `reply` of an operation. Throws ImportError like chat_reply().
 Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes);
 
 }  // namespace importing

@@ -9,7 +9,7 @@
 namespace importing {
 namespace {
 
-/// The text of the last message of the user; nothing when there is none.
+/// Returns the text of the user's last message, if any.
 std::optional<std::string> user_text(const Json& body) {
   const Json& messages = member(body, "messages");
   if (!messages.is_array()) return std::nullopt;
@@ -49,7 +49,7 @@ Json conditions(const Json& body, const KeyMask& mask) {
       when["user_says"] = {{"equals", *said}};
     } else if (const auto differs = std::mismatch(masked.begin(), masked.end(), said->begin()).first;
                differs != masked.begin()) {
-      // The whole text, with asterisks in it, is what nobody will say.
+      // Masked text never matches; match the text before the mask.
       when["user_says"] = {{"starts_with", std::string(masked.begin(), differs)}};
     }
   }

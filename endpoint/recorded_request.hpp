@@ -9,12 +9,12 @@ namespace importing {
 
 using mock_gateway::Json;
 
-/// The member of that name; null where there is none, and for what is no object.
+/// Returns a member, or null if it is missing or `object` is not an object.
 const Json& member(const Json& object, const char* name);
-/// The text of a member; empty for what is no text.
+/// Returns a string member, or an empty text.
 std::string text_of(const Json& object, const char* name);
 
-/// The value of `when` of a stub that answers a chat request with such a body.
+/// Returns the `when` of a stub for chat requests with such a body.
 Json conditions(const Json& body, const KeyMask& mask);
 
 }  // namespace importing

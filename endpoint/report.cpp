@@ -1,4 +1,4 @@
-// Reports as text, JSON and GitHub annotations, and where they go.
+// Reports as text, JSON and GitHub annotations, and their targets.
 
 #include "report.hpp"
 
@@ -14,7 +14,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// As GitHub's toolkit escapes the message of a workflow command, and with `property` a property of one.
+/// Escapes a message of a GitHub workflow command, or with `property` a property, like GitHub's toolkit.
 std::string escaped_for_github(const std::string& text, bool property) {
   std::string escaped;
   for (const char c : text) {
@@ -37,7 +37,7 @@ std::string escaped_for_github(const std::string& text, bool property) {
 std::string report_text(const Results& results) {
   const std::string notes = failed(results) ? results.notes_text : "";
   std::string text = "verify: " + results.verification_text + notes + "\nreview: " + results.review_text + "\n";
-  // The review's text has the numbers of what was evicted and is open.
+  // The review's text already tells the numbers of evicted and open exchanges.
   const std::size_t leading = (results.only_refused ? 1 : 0) + (!results.reached || results.own_gateways > 0 ? 1 : 0);
   for (std::size_t i = 0; i < leading; ++i) text += remarks(results)[i] + "\n";
   for (const std::string& error : results.reload_errors) text += "not loaded again: " + error + "\n";
@@ -78,7 +78,7 @@ std::string report_github(const Results& results) {
   }
   bool is_first = true;
   for (const std::string& remark : remarks(results)) {
-    // That no client came, or none that was served, is the first of them.
+    // If no client came or no request was served, the first remark says so.
     lines += annotation(is_first && missed(results) ? "error" : "warning", {}, "mock-gateway", remark);
     is_first = false;
   }
@@ -116,7 +116,7 @@ void write_reports(const std::vector<ReportTarget>& targets, std::ostream& usual
       out.clear();
       errno = 0;
       out << text << std::flush;
-      if (!out && errno != EPIPE) throw BadValue("--report: cannot write to stdout");  // | head is fine
+      if (!out && errno != EPIPE) throw BadValue("--report: cannot write to stdout");  // `| head` is fine
     } catch (const BadValue& problem) {
       missing = problem;
     }

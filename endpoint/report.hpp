@@ -11,23 +11,23 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Suites `verify` and `review`, whose cases have the same names from run to run.
+/// Returns the suites `verify` and `review`. The names of their cases are stable between runs.
 std::string report_junit(const Results& results);
 
-/// A workflow command of GitHub, with its line end. `command`: "error", "warning", "notice".
+/// Returns a GitHub workflow command with its line end. `command`: "error", "warning", "notice".
 std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
                        const std::string& message);
 
-/// Throws BadValue when a report could not be written to its file, before anything runs.
+/// Throws BadValue if a report's file cannot be written. Call it before the run.
 void require_writable(const std::vector<ReportTarget>& targets);
-/// Writes each report, which `rendered` makes of its format; `usual` gets those without FILE. Throws BadValue, after
-/// all were tried, when one cannot be written.
+/// Writes each report in its format. Targets without a file go to `usual`. Writes every report, then throws BadValue if
+/// one failed.
 void write_reports(const std::vector<ReportTarget>& targets, std::ostream& usual,
                    const std::function<std::string(const std::string&)>& rendered);
-/// Writes each, and after them one line that says how it ended. When a file cannot be written, it notes that in the
-/// results, and throws BadValue after all were tried.
+/// Writes the reports, then a line with the conclusion. On failure, sets `report_missing`, and throws BadValue after
+/// writing the others.
 void write_reports(const std::vector<ReportTarget>& targets, Results& results);
-/// Whether one of them needs the evidence as Json.
+/// Whether a report needs the evidence as JSON.
 bool want_evidence(const std::vector<ReportTarget>& targets);
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// Reports of `serve` and `run` as JUnit: suites, names of cases.
+// Reports of `serve` and `run` as JUnit: suites and names of cases.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace {
 
 using Cases = std::vector<JUnitCase>;
 
-/// The stub that a problem is about. Stubs of a script that stands on one line share their place; then the problem's
-/// text has the title.
+/// Returns the case of the problem's stub. Stubs on the same line of a script are distinguished by their title in the
+/// problem's text.
 JUnitCase* case_of(const Problem& problem, Cases& stubs) {
   JUnitCase* found = nullptr;
   for (JUnitCase& stub : stubs) {

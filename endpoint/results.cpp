@@ -1,4 +1,4 @@
-// What `--fail-on` counts; the last line ("failed: 1 problem"); remarks.
+// What `--fail-on` counts; the conclusion ("failed: 1 problem"); remarks.
 
 #include "results.hpp"
 
@@ -90,7 +90,7 @@ std::vector<std::string> remarks(const Results& results) {
 bool is_refusal(const Exchange& exchange) { return internal::is_refusal(exchange); }
 
 bool is_in_script(const SourceLocation& where) {
-  // What the control API mounted has the name of its route.
+  // Stubs of the control API have the name of their route as file.
   const std::string_view file = where.file;
   const std::filesystem::path extension = std::filesystem::path(file).extension();
   return where.line > 0 && extension != ".cpp" && extension != ".hpp" && file.substr(0, 4) != "PUT " &&

@@ -11,74 +11,73 @@ namespace endpoint {
 
 using internal::text::counted;
 
-/// A stub that verify() judges by itself: it has `expect` or `should`, or is `never` to be called.
+/// A stub with `expect`, `should` or `never`, which verify() judges by itself.
 struct JudgedStub {
   std::string title;
   SourceLocation where;
 };
 
-/// What verify() and review() said at the end, as plain data, for the reports.
+/// The results of verify() and review() as plain data for reports.
 struct Results {
   std::string fail_on = "error";
   std::vector<JudgedStub> stubs;
   std::vector<Problem> problems;
   std::vector<std::string> notes;
   std::vector<Finding> findings;
-  /// Codes that --without-finding leaves out.
+  /// The codes of --without-finding.
   std::vector<std::string> left_out;
-  /// What verify(), its notes left out, and review() print.
+  /// The text of verify(), without notes, and that of review().
   std::string verification_text;
   std::string review_text;
-  /// The notes of verify() that the review's text does not have, as verify() prints them behind a line end; empty
-  /// without any.
+  /// The notes of verify() that are not in the review's text; starts with a line end if there are any.
   std::string notes_text;
-  /// How many exchanges review() judged; how many the journal had evicted before; how many had not ended.
+  /// The exchanges that review() judged, that the journal had evicted, and that were still open.
   std::size_t judged = 0;
   std::size_t evicted = 0;
   std::size_t open = 0;
-  /// Whether any client came, a connection that a fault struck included. The journal may have been cleared since.
+  /// Whether any client came, including connections with a fault. Clearing the journal does not change it.
   bool reached = false;
-  /// Whether the gateway refused each request for what its client sent, so that nothing was tested; and how often with
-  /// which error: "2 with 404 unknown_path, 1 with 401 unauthorized".
+  /// Whether the gateway refused every request because of what its client sent, so that nothing was tested. `refusals`
+  /// counts the errors: "2 with 404 unknown_path, 1 with 401 unauthorized".
   bool only_refused = false;
   std::string refusals;
   /// --allow-refused.
   bool allow_refused = false;
-  /// How many programs of this kind the command of `run` has started itself.
+  /// The number of mock-gateway programs that the command of `run` started itself.
   std::size_t own_gateways = 0;
-  /// Scripts that changed while they were served, and could not be read again.
+  /// The errors of scripts that changed and could not be reloaded.
   std::vector<std::string> reload_errors;
-  /// How the command of `run` ended: "pytest exited with 1". Empty for `serve`.
+  /// The exit of `run`'s command: "pytest exited with 1". Empty for `serve`.
   std::string command;
-  /// Whether it ended with another status than 0, or by a signal. --fail-on has no say in it.
+  /// Whether the command failed: another exit status than 0, or a signal. Independent of --fail-on.
   bool command_failed = false;
-  /// Whether a report could not be written to its file.
+  /// Whether a report could not be written.
   bool report_missing = false;
-  /// The same as Json, and the exchanges that problems and findings name. Null unless it was asked for.
+  /// The results as JSON, and the exchanges that problems and findings name. Null unless requested.
   Json verification = nullptr;
   Json review = nullptr;
   Json exchanges = nullptr;
 };
 
-/// Whether --fail-on counts it.
+/// Whether --fail-on counts the problem.
 bool counts(const Results& results, const Problem& problem);
 bool counts(const Results& results, const Finding& finding);
-/// Whether no client came, or none whose request was served, and that counts.
+/// Whether it counts as a failure that no client came, or that no request was served.
 bool missed(const Results& results);
 /// Whether anything that counts was found.
 bool found(const Results& results);
-/// Whether the exit code is another than 0: something was found, the command of `run` failed, or a report is missing.
-/// Notes are told then only.
+/// Whether the exit code is not 0: something was found, the command of `run` failed, or a report is missing. Only then
+/// are notes shown.
 bool failed(const Results& results);
-/// One line: "failed: 1 problem, 2 findings", "passed: 12 requests judged".
+/// Returns one line: "failed: 1 problem, 2 findings", "passed: 12 requests judged".
 std::string conclusion(const Results& results);
-/// What every format says beside problems and findings, a line each: exchanges that were evicted or are open, scripts
-/// that could not be read again, and first that no client came, or none whose request was served.
+/// Returns remarks for all formats, one per line: that no client came or no request was served (first), evicted or open
+/// exchanges, scripts that could not be reloaded.
 std::vector<std::string> remarks(const Results& results);
 
-/// Whether the gateway refused it for what its client sent.
+/// Whether the gateway refused the request because of what its client sent.
 bool is_refusal(const Exchange& exchange);
-/// Whether it is a line of a script. What flags mounted has a line of this program, which tells nobody anything.
+/// Whether the location is in a script. Stubs of flags have a meaningless location in this program.
 bool is_in_script(const SourceLocation& where);
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// `run`: its order, and which exit code wins.
+// `run`: its steps, and the precedence of exit codes.
 
 #include <optional>
 
@@ -35,7 +35,7 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
   const TemporaryFile starts("");
   const std::string info_variable = "MOCK_GATEWAY_INFO=" + info.path();
   Command client(command, client_environment(gateway, {info_variable, "MOCK_GATEWAY_RUN=" + starts.path()}), signals);
-  raise_descriptor_limit();  // after the start: the command has the limit that the shell gave
+  raise_descriptor_limit();  // after the start, so that the command keeps the shell's limit
   const int status = client.wait();
   port_file.reset();
   control.end();

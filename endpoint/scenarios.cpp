@@ -1,4 +1,4 @@
-// `scenarios` and `--list-scenarios`: their output.
+// The output of `scenarios` and `--list-scenarios`.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How a made script is laid out: indents, lines, escapes.
+// Formats generated scripts: indentation, line breaks, escapes.
 
 #include "script_layout.hpp"
 
@@ -11,7 +11,7 @@ using mock_gateway::Json;
 
 namespace {
 
-/// On one line, with spaces as people write it.
+/// Writes a value on one line, with spaces after ':' and ','.
 void write_line(std::string& out, const Json& value) {
   const bool is_object = value.is_object();
   if (!is_object && !value.is_array()) {
@@ -28,7 +28,7 @@ void write_line(std::string& out, const Json& value) {
   out += is_object ? '}' : ']';
 }
 
-/// Indented; short values, and the elements of `chunks`, on one line each.
+/// Writes an indented value. Short values, and elements of `chunks`, take one line each.
 void write_indented(std::string& out, const Json& value, std::size_t indent, bool in_chunks) {
   constexpr std::size_t width = 110;
   std::string line;
@@ -44,7 +44,6 @@ void write_indented(std::string& out, const Json& value, std::size_t indent, boo
   for (const auto& member : value.items()) {
     out.append(std::exchange(separator, ",")).append("\n").append(indent + 2, ' ');
     if (is_object) out += Json(member.key()).dump() + ": ";
-    // A list of chunks is indented, and each of its elements is a line.
     const bool is_chunks = is_object && member.key() == "chunks" && member.value().is_array();
     if (!is_chunks) {
       write_indented(out, member.value(), indent + 2, false);

@@ -1,4 +1,4 @@
-// How script files are watched: how often, what a change is, what stderr says of it.
+// Watches script files: polling interval, what counts as a change, messages on stderr.
 
 #include "script_watch.hpp"
 
@@ -13,14 +13,14 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// A change is seen at the next look, and read at the one after it, when the file is as it was at the first: an editor
-/// may write it in several steps.
+/// The polling interval. A change is read once two polls in a row see the same files, since an editor may write in
+/// several steps.
 constexpr std::chrono::milliseconds interval{50};
 
-/// How many a report lists.
+/// The maximum number of errors in a report.
 constexpr std::size_t most_errors = 20;
 
-/// What a file that has changed has no more: its time, size and number. An editor that renames gives it another number.
+/// Returns the file's device, inode, size and time. An editor that renames a new file changes the inode.
 std::string signature_of(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return file + " none\n";

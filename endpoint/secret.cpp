@@ -1,4 +1,4 @@
-// Random secrets; comparing them in constant time.
+// Random secrets, and comparison in constant time.
 
 #include "secret.hpp"
 

@@ -7,11 +7,11 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Bytes that nobody can guess.
+/// Returns cryptographically secure random bytes.
 std::string random_bytes(std::size_t count);
-/// So many of them in base64url (RFC 4648, 5), without padding.
+/// Returns random bytes in base64url (RFC 4648, 5), without padding.
 std::string random_base64url(std::size_t count);
-/// Takes the same time wherever the two differ: how long an answer took must not tell how much of a guess was right.
+/// Compares in constant time, so that response times reveal nothing about a secret.
 bool equal_in_constant_time(std::string_view given, std::string_view secret);
 
 }  // namespace endpoint

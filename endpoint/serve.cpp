@@ -1,4 +1,4 @@
-// `serve`: default port, what it prints at the start, signals.
+// `serve`: default port, output at the start, signals.
 
 #include <pthread.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ bool journal_has_stdout(const Flags& flags) { return flags.journal == JournalFil
 
 void require_stdout_for_journal(const Flags& flags, const std::vector<ReportTarget>& targets) {
   if (!journal_has_stdout(flags)) return;
-  // Whoever collects what replicas print is to get no key and no token.
+  // Log collectors that read stdout must not receive the key or the token.
   if (flags.print == "json")
     throw BadValue(
         "--journal -: stdout has the journal and nothing else; in place of --print json take --info-file FILE");
@@ -45,13 +45,13 @@ void introduce(const Gateway& gateway, ControlAccess& control, const Flags& flag
   std::ostream& out = descriptor == STDERR_FILENO ? std::cerr : std::cout;
   out << "base URL  " << gateway.base_url() << "\n"
       << "API key   " << key << "\n";
-  // What a terminal shows is gone with it, and what a file or a CI log has is not: it never gets a code.
+  // Print codes only on a terminal: files and CI logs are kept.
   if (!control.url().empty())
     out << "console   " << (::isatty(descriptor) != 0 ? control.console_with_code() : control.url() + "/") << "\n";
   out << "\n"
       << "export OPENAI_BASE_URL=" << url << " OPENAI_API_KEY=" << quoted_for_shell(key)
       << "\n"
-      // A proxy in the environment would not reach this machine's loopback.
+      // A proxy from the environment cannot reach loopback addresses of this machine.
       << "curl --noproxy '*' " << url << "/chat/completions -H " << quoted_for_shell("Authorization: Bearer " + key)
       << " -H 'Content-Type: application/json' -d " << quoted_for_shell(body.dump()) << "\n\n"
       << "ready" << std::endl;
@@ -65,10 +65,10 @@ int serve(const Flags& flags) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  if (!flags.scripts.empty()) sigaddset(&ends, SIGHUP);  // reads the scripts again
+  if (!flags.scripts.empty()) sigaddset(&ends, SIGHUP);  // reloads the scripts
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   take_over_stderr();
-  std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
+  std::signal(SIGPIPE, SIG_IGN);  // the reader of the output may be gone
 
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);
@@ -88,7 +88,7 @@ int serve(const Flags& flags) {
   int signal = 0;
   while (sigwait(&ends, &signal) == 0 && signal == SIGHUP) serving.reload_scripts();
   give_stderr_up();
-  port_file.reset();  // before the port is closed, so that nobody finds there what is gone
+  port_file.reset();  // before the port closes, so that no reader finds a closed port
   control.end();
   std::optional<Results> results;
   if (flags.wants_judgement()) results = serving.judge(flags, want_evidence(targets));

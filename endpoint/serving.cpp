@@ -1,5 +1,4 @@
-// The gateway that flags and scripts make; what stderr says of scripts; resetting; warnings about the network;
-// descriptors.
+// The gateway of flags and scripts; messages about scripts; resets; network warnings; descriptor limit.
 
 #include "serving.hpp"
 
@@ -23,7 +22,7 @@ std::optional<ScriptDocument> document_from(const Flags& flags) {
   return ScriptDocument::read(flags.scripts);
 }
 
-/// "3 stubs: "weather", "order", …"; nothing for none.
+/// Returns "3 stubs: "weather", "order", …", or an empty text.
 std::string listed(const std::vector<std::string>& names, const std::string& noun) {
   constexpr std::size_t most = 10;
   if (names.empty()) return {};
@@ -32,10 +31,10 @@ std::string listed(const std::vector<std::string>& names, const std::string& nou
   return text + (names.size() > most ? ", …" : "");
 }
 
-/// "2 failures"; nothing for none.
+/// Returns "2 failures", or an empty text.
 std::string number_of(std::size_t count, const std::string& noun) { return count == 0 ? "" : counted(count, noun); }
 
-/// The exchanges that problems and findings name, oldest first, up to a number that a report can hold.
+/// Returns the exchanges that problems and findings name, oldest first, up to a limit.
 Json named_exchanges(const Journal& journal, const Results& results) {
   constexpr std::size_t most = 100;
   std::set<std::uint64_t> ids;
@@ -90,11 +89,11 @@ void Serving::force_failures_of_flags() {
 
 Options Serving::start_options(const Flags& flags, int default_port, bool judged, const std::string& token) {
   Options options = Options().port(default_port);
-  // Where nobody tests anything, a client may be looked at in a debugger for as long as that takes.
+  // Without a report, a client may stop in a debugger for any time.
   if (!judged) options = options.stall_guard(std::nullopt);
   if (document_) options = document_->options(options);
   options = internal::with_program_defaults(with_flags(options, flags))
-                // Its destructor would end the program before a report is written.
+                // The destructor would end the program before reports are written.
                 .verify_on_destruction(false)
                 .on_exchange([this, counts = !token.empty()](const Exchange& exchange) {
                   log_.note(exchange);
@@ -105,7 +104,7 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
                   if (counts) metrics_.note(hit);
                 });
   if (chosen_) options = chosen_->options(options);
-  // A client may send the token, in a prompt for example, before the first exchange is read.
+  // A client may send the token, for example in a prompt, before the first exchange is read.
   return internal::with_program_hooks(options, token);
 }
 
@@ -166,7 +165,7 @@ void Serving::reset(const std::vector<std::string>& what) {
     internal::forget_sections(*script_, sections);
     document_->replace(*gateway_, *script_);
   }
-  if (has("connections")) gateway_->accept_connections();  // last, since another program may have taken the port
+  if (has("connections")) gateway_->accept_connections();  // last, since it fails if another program uses the port
 }
 
 void Serving::judge_refusals(Results& results) {
@@ -174,7 +173,7 @@ void Serving::judge_refusals(Results& results) {
   if (!results.reached || log_.has_served()) return;
   std::map<std::string, std::size_t> errors;
   for (const Exchange& exchange : gateway_->journal().all()) {
-    if (!is_refusal(exchange)) return;  // one that has not ended
+    if (!is_refusal(exchange)) return;  // still open
     ++errors[exchange.decision().detail];
   }
   results.only_refused = true;
@@ -216,10 +215,10 @@ Results Serving::judge(const Flags& flags, bool evidence) {
 
 void Serving::stop() {
   watch_.reset();
-  // The program ends, and with it its memory: freeing ten thousand exchanges one by one would only take time.
+  // Leak the journal: freeing ten thousand exchanges one by one would delay the program's end.
   static std::vector<Journal>& kept = *new std::vector<Journal>;
   kept.push_back(gateway_->journal());
-  gateway_.reset();  // its last exchanges are logged
+  gateway_.reset();  // logs the last exchanges
   log_.end();
 }
 

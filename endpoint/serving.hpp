@@ -16,69 +16,68 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// What a run of the program is known by, and what nobody may read of it.
+/// The ID of a run, and its secret.
 struct RunIdentity {
-  /// Random: no other run has the same. As `instance` of the info file.
+  /// A random ID, unique per run; `instance` of the info file.
   std::string instance;
-  /// The token of the control API; empty without one.
+  /// The token of the control API, or empty.
   std::string token;
 };
 
-/// A gateway that serves what the flags and the scripts say, its log included. What it says on stderr is a line of the
-/// log: nobody waits for whoever reads it.
+/// The gateway that flags and scripts describe, with its log. Messages to stderr go through the log and never block.
 class Serving {
  public:
-  /// `default_port` is taken where neither a flag nor a script says one. `judged`: verify() and review() are asked at
-  /// the end, so that scripted waits have their guard. The flags must outlive this. Throws BadValue, ScriptError and
-  /// GatewayError.
+  /// `default_port` applies if neither flags nor scripts set a port. `judged`: judge() will be called, so that scripted
+  /// waits have a timeout. The flags must outlive this. Throws BadValue, ScriptError and GatewayError.
   Serving(const Flags& flags, int default_port, bool judged, const RunIdentity& identity);
 
   Gateway& gateway() { return *gateway_; }
-  /// Says on stderr that others than this machine can connect to `what`, which listens on that host, when they can.
+  /// Warns on stderr if `what` listens on a host that is reachable from the network.
   void warn_of_network(const std::string& what, const std::string& host);
-  /// Puts the scripts in place again whenever their files change, unless --no-reload was given.
+  /// Reloads the scripts when their files change, unless --no-reload is set.
   void watch_scripts(const Flags& flags);
-  /// Reads the scripts again now. Nothing happens without scripts.
+  /// Reloads the scripts now, if there are any.
   void reload_scripts();
-  /// The scripts as they are served and as they are in their files. Without scripts, nothing.
+  /// The scripts in use, and problems of their files. Empty without scripts.
   ScriptState script_state() const;
-  /// What the scripts have mounted; nothing without scripts.
+  /// What the scripts have mounted, if there are any.
   const std::optional<LoadedScript>& script() const { return script_; }
-  /// What was answered so far. Counted where there is a control API, whose token `identity` has.
+  /// The counters. They count only if there is a control API, that is, if `identity` has a token.
   const Metrics& metrics() const { return metrics_; }
-  /// Clears what is named ("stubs", "states", "failures", "chaos", "connections", "journal"), then mounts what flags
-  /// and scripts say of it again. With "connections" the port is opened. Any thread may call it.
+  /// Resets parts ("stubs", "states", "failures", "chaos", "connections", "journal") to what flags and scripts
+  /// describe. "connections" also opens the port. Thread-safe.
   void reset(const std::vector<std::string>& what);
-  /// What verify() and review() say; `evidence`: as Json too. Waits at most two seconds for exchanges to end.
+  /// Returns the results of verify() and review(); with `evidence`, also as JSON. Waits up to two seconds for open
+  /// exchanges.
   Results judge(const Flags& flags, bool evidence);
-  /// Closes the port, and logs the last exchanges.
+  /// Closes the port and logs the last exchanges.
   void stop();
 
  private:
-  /// Mounts the stubs that flags ask for. Stubs of scripts come before them.
+  /// Mounts the stubs of flags. Stubs of scripts take precedence.
   void mount_stubs_of_flags();
   void force_failures_of_flags();
   Options start_options(const Flags& flags, int default_port, bool judged, const std::string& token);
-  /// Finds out whether nothing but refused requests came.
+  /// Checks whether all requests were refused.
   void judge_refusals(Results& results);
-  /// Says on stderr what the scripts are, when there are any.
+  /// Lists the contents of the scripts on stderr, if there are any.
   void tell_what_it_serves(const Flags& flags);
 
   const Flags& flags_;
-  const std::string signature_;  // of the scripts, from before they were read: a change meanwhile is seen
+  const std::string signature_;  // of the scripts, taken before reading them to notice changes
   const std::optional<ScriptDocument> document_;
   const std::optional<Scenario> chosen_;
-  Log log_;          // the gateway's callbacks use it
-  Metrics metrics_;  // likewise
+  Log log_;          // used by the gateway's callbacks
+  Metrics metrics_;  // used by the gateway's callbacks
   std::optional<Gateway> gateway_;
-  std::vector<ForcedFailure> forced_;  // by --fail; read once, since names of keys may mean others later, or none
+  std::vector<ForcedFailure> forced_;  // of --fail; parsed once, since key names may change their meaning later
   std::optional<LoadedScript> script_;
   std::mutex resetting_;
-  std::optional<ScriptWatch> watch_;  // last: it ends before what it changes
+  std::optional<ScriptWatch> watch_;  // last, so that it ends before the members it uses
 };
 
-/// Each connection takes a descriptor, and what a shell allows is often 1024. A test's process may use select(), which
-/// knows no more, so that the library leaves its limit alone; nothing here does.
+/// Raises the descriptor limit, often 1024, to its maximum: each connection takes one. The library does not, since a
+/// test may use select(), which is limited to 1024.
 void raise_descriptor_limit();
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// `validate`: its output.
+// `validate` and its output.
 
 #include <iostream>
 
@@ -12,11 +12,11 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// All that is wrong with the scripts, warnings last.
+/// Returns all problems of the scripts, warnings last.
 std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
   try {
     const ScriptDocument document = ScriptDocument::read(paths);
-    // What only a gateway can tell, such as two keys of one secret, would stop `serve` as well.
+    // Some errors, such as two keys with the same secret, occur only in a gateway.
     Gateway gateway(
         internal::with_program_defaults(document.options()).host("127.0.0.1").port(0).verify_on_destruction(false));
     document.mount(gateway);

@@ -1,4 +1,4 @@
-// Text in XML and HTML: which characters may stand in it, the longest message; JUnit reports.
+// Text in XML and HTML: escaping and maximum length; JUnit reports.
 
 #include "xml.hpp"
 
@@ -13,7 +13,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// How much a message may hold. Readers of JUnit files keep them in memory and in databases.
+/// The maximum size of a message, since JUnit readers keep messages in memory and databases.
 constexpr std::size_t most_bytes = std::size_t{64} << 10;
 
 std::string attribute(const char* name, const std::string& value) {

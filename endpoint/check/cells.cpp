@@ -1,4 +1,4 @@
-// What counts as bad in a cell, and how a baseline lists it.
+// Marks and faults of cells; reading, comparing and writing baselines.
 
 #include "cells.hpp"
 
@@ -21,7 +21,7 @@ bool begins_with(const std::string& text, const std::string& beginning) {
 const std::string heading =
     "# What `mock-gateway check --baseline` takes for known. A line that is no longer so fails.\n";
 
-/// Whether a line names a scenario and a form, and what can be bad about it. Steps of sweeps have no list.
+/// Whether a line has the form of a fault and names a known scenario. Accepts any line about a sweep.
 bool may_be_a_fault(const std::string& line, const std::set<std::string>& names) {
   static const std::regex fault("(\\S+) (plain|streamed) (error|loss|wrong|hang|crash|finding \\S+)");
   std::smatch parts;
@@ -71,7 +71,7 @@ Baseline::Baseline(const std::string& file) {
     throw BadValue("--baseline: cannot read " + file + "; --write-baseline writes it");
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
-    std::string even;  // one space between words, none around them
+    std::string even;  // the line with single spaces
     for (std::string word; words >> word;) even += (even.empty() ? "" : " ") + word;
     if (even.empty()) continue;
     if (even.front() != '#')

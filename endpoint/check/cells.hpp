@@ -13,88 +13,86 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// What a client made of a scenario, as a report says it.
+/// The verdict on one call of the client.
 enum class Mark {
-  /// The whole answer, and no error.
+  /// The complete answer and no error.
   ok,
-  /// Its user was told of an error, and shown nothing before it that nobody said.
+  /// The user got an error, and before it only text that the gateway sent.
   error,
-  /// No error, and something is missing, or a failure was taken for an answer.
+  /// Text is missing without an error, or a failure was taken for an answer.
   loss,
-  /// Something is there that nobody said.
+  /// The client showed content that the gateway did not send.
   wrong,
-  /// It did not end by itself.
+  /// The call did not end before its timeout.
   hang,
-  /// Its process ended without an answer.
+  /// The client's process ended without an answer.
   crash,
-  /// There was no call, or it did not come to the scenario.
+  /// The call was not made, or the scenario did not take effect.
   skipped,
 };
 inline constexpr std::size_t marks = 7;
 
-/// "ok", "error", "loss", "wrong", "hang", "crash", "skipped": in JSON, and in a baseline.
+/// The mark's name in JSON and in baselines: "ok", "error", "loss", "wrong", "hang", "crash", "skipped".
 const char* to_string(Mark mark);
 
-/// One scenario, or step of a sweep, asked for in one form.
+/// One scenario (or step of a sweep) in one form.
 struct Cell {
   std::string name;
   std::string group;
   Form form = Form::plain;
-  /// What judges it. Its name is that of the cell.
+  /// Judges the call; it has the same name as the cell.
   std::optional<Scenario> scenario;
-  /// Whether it is a turn of the session of mishaps.
+  /// True if the cell is a turn of the session of mishaps.
   bool is_turn = false;
 
-  // What came of it.
+  // The result.
   Mark mark = Mark::skipped;
-  /// Whether a good client may have that outcome. Findings are apart.
+  /// Whether the outcome is acceptable. Findings count separately.
   bool good = false;
-  /// Whether it was bad, and good when it was tried again alone.
+  /// True if the call failed, but passed when retried alone.
   bool flaky = false;
-  /// What came of it the first time, where it was tried again.
+  /// The result of the first attempt, if the call was retried.
   std::string first;
-  /// Whether all that is bad about it is in the baseline.
+  /// Whether the baseline lists every fault of the cell.
   bool accepted = false;
-  /// The verdict, or why there was no call.
+  /// The reason for the mark, or for the missing call.
   std::string why;
   CallResult result;
   std::size_t requests = 0;
-  /// The review says what the client did wrong, and what goes beyond the documented surface.
+  /// From the gateway's review: faults of the client, and uses of undocumented features.
   std::vector<Finding> findings;
   std::vector<Finding> beyond;
 
-  /// "usage-chunk-without-choices streamed".
   std::string id() const { return name + " " + to_string(form); }
 };
 
-/// How a table shows the cell: "ok", "error", "ERROR" where the answer was there to be had, "LOSS", "WRONG", "HANG",
-/// "CRASH", "?".
+/// The cell in a table: "ok", "error", "ERROR" (the answer was available), "LOSS", "WRONG", "HANG", "CRASH", "?".
 std::string shown(const Cell& cell);
 
-/// The finding that no gateway can make: the error that the user was told has the key in it.
+/// A finding of `check`, not of the gateway: the error message shown to the user contains the API key.
 inline constexpr const char* key_told = "key_told";
 
-/// What is bad about a cell, as lines of a baseline: "NAME streamed loss", "NAME plain finding retry_after_ignored".
+/// Returns a cell's faults as lines of a baseline: "NAME streamed loss", "NAME plain finding retry_after_ignored".
 std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags);
 
-/// What is known to be bad. An empty one where there is none.
+/// The known faults; empty by default.
 class Baseline {
  public:
   Baseline() = default;
   /// Throws BadValue when the file cannot be read.
   explicit Baseline(const std::string& file);
 
-  /// The faults of a cell that are not listed.
+  /// Returns the cell's faults that the baseline does not list.
   std::vector<std::string> unlisted(const Cell& cell, const CheckFlags& flags) const;
-  /// The lines about these cells that are no faults of theirs, unless they were skipped; and with the names of all
-  /// scenarios, the lines that are about none, or say what no cell can have.
+  /// Returns the lines about these cells that no longer apply; skipped cells have none. With the names of all
+  /// scenarios, also the lines with an unknown scenario or fault.
   std::vector<std::string> stale(const std::vector<const Cell*>& cells, const CheckFlags& flags,
                                  const std::set<std::string>* names) const;
-  /// A file that lists all faults of the cells, and the lines of this one about others, with its comments.
+  /// Returns the text of an updated baseline: all faults of these cells, and this baseline's comments and other lines.
   std::string renewed(const std::vector<const Cell*>& cells, const CheckFlags& flags) const;
 
  private:
-  /// None about a cell that was skipped.
+  /// Returns no lines for a skipped cell.
   std::vector<std::string> lines_about(const Cell& cell) const;
 
   std::set<std::string> lines_;

@@ -1,4 +1,4 @@
-// `check`: its order, and which exit code wins.
+// `check`: its steps, and the precedence of exit codes.
 
 #include <filesystem>
 #include <iostream>
@@ -36,7 +36,7 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command) {
     run.remark("CMD left processes behind, which were ended: " + ended);
   if (!lists_processes) run.remark("a process of CMD that has left its group is out of reach on this system");
 
-  // What ends it while it writes is none of ours: nobody asks for signals any more.
+  // Restore the default signal actions: a signal during the writing of reports ends the program.
   run.heed_signals();
   children.signals().give_back();
   const std::set<std::string>* const names = flags.sweeps() ? nullptr : &run.names();

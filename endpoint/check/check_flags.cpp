@@ -1,4 +1,4 @@
-// The flags of `check`: names, help, which go together, and the command that makes one call again.
+// The flags of `check`: names, help, conflicts, and the command that repeats a call.
 
 #include "check_flags.hpp"
 
@@ -14,7 +14,7 @@ namespace endpoint {
 
 const char* to_string(Form form) { return form == Form::plain ? "plain" : "streamed"; }
 
-// One call per flag; apart they would be no shorter.
+// Long, but only one statement per flag.
 void add_check_flags(CLI::App& app, CheckFlags& flags) {
   const auto option = [&app](const std::string& name, auto& value, const char* type, const std::string& description) {
     return app.add_option(name, value, description)->type_name(type)->allow_extra_args(false);
@@ -44,7 +44,7 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
   option("--seed", flags.seed, "N", "of the session of mishaps: its order, texts and times (1); with --driver")
       ->check([](const std::string& word) {
         const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-        const bool is_decimal = word == "0" || word.empty() || word.front() != '0';  // else it would be read as octal
+        const bool is_decimal = word == "0" || word.empty() || word.front() != '0';  // CLI11 reads 010 as octal
         return is_number && is_decimal && word.size() <= 18
                    ? std::string()
                    : "not a whole number of 18 digits at most, without zeros in front: " + word;

@@ -16,12 +16,10 @@ class App;
 namespace mock_gateway {
 namespace endpoint {
 
-/// How a client asks: `stream` false or true.
+/// Whether a call asks for a plain or a streamed reply.
 enum class Form { plain, streamed };
-/// "plain", "streamed".
 const char* to_string(Form form);
 
-/// The flags of `check` as they were given.
 struct CheckFlags {
   bool plain = false;
   bool streamed = false;
@@ -49,20 +47,20 @@ struct CheckFlags {
   std::string profile = "documented";
   std::string prompt = "What is the weather?";
 
-  /// The model that the client is to ask for.
+  /// The model that the client requests.
   std::string model() const { return models.empty() ? "mock-model" : models.front(); }
   bool sweeps() const { return sweep || splits; }
 };
 
 void add_check_flags(CLI::App& app, CheckFlags& flags);
-/// Throws BadValue for flags that do not fit together.
+/// Throws BadValue for flags that contradict each other.
 void require_sense(const CheckFlags& flags);
 /// Throws BadValue.
 std::chrono::milliseconds timeout_from(const CheckFlags& flags);
-/// How the gateway of a call starts.
+/// Returns the options of the gateway for each call.
 Options options_from(const CheckFlags& flags);
-/// What a client is to be given to make one call again as it was made here: "mock-gateway check --driver --only NAME
-/// --plain -- python client.py", for a POSIX shell. Without a name, all of a sweep.
+/// Returns a command for a POSIX shell that repeats one call: "mock-gateway check --driver --only NAME --plain --
+/// python client.py". An empty name repeats a whole sweep.
 std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::string>& command, const std::string& name,
                               Form form);
 

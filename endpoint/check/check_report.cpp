@@ -1,4 +1,4 @@
-// Reports of `check` as text, JSON and GitHub annotations, where they go, and what is said of one cell.
+// Reports of `check` as text, JSON and GitHub annotations; their targets; the text about one cell.
 
 #include "check_report.hpp"
 
@@ -62,7 +62,7 @@ Json as_json_of(const CheckResults& results, const Cell& cell) {
               {"stderr", cell.result.errors}};
 }
 
-/// "  usage-chunk-without-choices  plain –      streamed LOSS   key_in_query".
+/// Returns a row of the table: "  usage-chunk-without-choices  plain –      streamed LOSS   key_in_query".
 std::string line_of(const CheckResults& results, const Row& row, std::size_t width) {
   std::string line = "  " + padded(row.front()->name, width);
   std::string remarks;
@@ -73,7 +73,7 @@ std::string line_of(const CheckResults& results, const Row& row, std::size_t wid
   for (const Form form : results.run.forms()) {
     const auto found = std::find_if(row.begin(), row.end(), [form](const Cell* cell) { return cell->form == form; });
     if (found == row.end()) {
-      // A step of a sweep is of one form; where a scenario has none, that is worth a mark.
+      // A sweep's step has only one form. For scenarios, show the missing form as a dash.
       if (!results.flags.sweeps()) line += std::string("  ") + to_string(form) + " –" + std::string(widest - 1, ' ');
       continue;
     }
@@ -89,7 +89,7 @@ std::string line_of(const CheckResults& results, const Row& row, std::size_t wid
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-/// Cells that fail alike: their mark, and what their users were told.
+/// Failed cells, grouped by mark and error message.
 using Causes = std::map<std::string, std::vector<const Cell*>>;
 
 std::string cause_of(const Cell& cell) {
@@ -100,11 +100,12 @@ Causes causes_of(const CheckResults& results) {
   Causes causes;
   for (const Cell& cell : results.run.cells())
     if (results.fails(cell)) causes[cause_of(cell)].push_back(&cell);
-  causes.erase("");  // who tells nothing may have another reason each time
+  causes.erase("");  // without a message the causes may differ
   return causes;
 }
 
-/// The story of a cell; of more than three that fail alike the first one's, with the names of the others.
+/// Returns the text about a cell. If more than three cells fail alike, only the first gets a text, with the others'
+/// names.
 std::string story_once(const CheckResults& results, const Causes& causes, const Cell& cell) {
   constexpr std::size_t most_alike = 3;
   const auto alike = causes.find(cause_of(cell));
@@ -210,7 +211,7 @@ std::string CheckResults::summary() const {
   for (std::size_t i = 0; i < marks; ++i) {
     const auto mark = static_cast<Mark>(i);
     text += (i == 0 ? "" : ", ") + std::to_string(count(mark)) + " " + to_string(mark);
-    // An error where the answer was there, or bad by a finding.
+    // Counts unacceptable errors, and cells with a failing finding.
     const std::size_t bad =
         count([this, mark](const Cell& cell) { return cell.mark == mark && !faults_of(cell, flags).empty(); });
     if (bad > 0 && bad < count(mark)) text += " (" + std::to_string(bad) + " bad)";

@@ -1,4 +1,4 @@
-// Reports of `check` as one page of HTML: a table, and for each cell what happened.
+// Reports of `check` as an HTML page: a table, and details of each cell.
 
 #include "../messages.hpp"
 #include "../xml.hpp"
@@ -38,7 +38,6 @@ std::string element(const char* name, const std::string& text) {
   return std::string("<") + name + ">" + escaped_lines(text) + "</" + name + ">";
 }
 
-/// A link to each cell that fails.
 std::string bad_cells(const CheckResults& results) {
   std::string html;
   std::size_t number = 0;
@@ -55,7 +54,7 @@ std::string details_of(const CheckResults& results, const Cell& cell, std::size_
                      escaped_lines(cell.id()) + " <span class=\"" + class_of(results, cell) + "\">" + shown(cell) +
                      "</span></summary>\n";
   html += "<pre id=\"" + anchor(number) + "\">" + escaped_lines(results.story(cell)) +
-          "</pre>";  // a link opens what it is in
+          "</pre>";  // a link opens its <details>
   for (const auto& [title, text] : {std::pair<const char*, const std::string&>{"stdout", cell.result.output},
                                     std::pair<const char*, const std::string&>{"stderr", cell.result.errors}})
     if (!text.empty()) html += "<p>its " + std::string(title) + "</p>" + element("pre", printable(text));

@@ -1,4 +1,4 @@
-// Reports of `check` as JUnit: a suite per group, a case per scenario and form.
+// Reports of `check` as JUnit: one suite per group, one case per scenario and form.
 
 #include "../xml.hpp"
 #include "check_report.hpp"

@@ -1,4 +1,4 @@
-// The order of calls, how many at once, what is skipped and why, when a scenario happened, and what is tried again.
+// The order of calls, threads, skipped cells, whether a scenario took effect, and retries.
 
 #include "check_run.hpp"
 
@@ -20,10 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-/// A session asks a gateway at another address before its last turn. This is the key there.
+/// The key of the second gateway, which a session calls before its last turn.
 constexpr const char* key_elsewhere = "sk-of-another-address";
 constexpr const char* unbroken_text = "It is 21 degrees.";
-/// Calls that are expected to wait without end take a thread, and next to no processor time.
+/// The limit of concurrent calls that are expected to hang. They use a thread, but hardly any CPU.
 constexpr std::size_t most_waiting = 8;
 
 Mark mark_of(Verdict::Kind kind) {
@@ -37,7 +37,7 @@ Mark mark_of(Verdict::Kind kind) {
   return Mark::skipped;
 }
 
-/// What judges a step of a sweep, which is no scenario of any catalogue.
+/// Returns a scenario that judges a step of a sweep.
 Scenario step_as_scenario(const std::string& name, const std::string& group, const std::string& text, bool breaks) {
   internal::ScenarioText step;
   step.name = group + ": " + name;
@@ -49,7 +49,7 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   return internal::make_scenario(step);
 }
 
-/// What of a sweep a client can know to be broken: that an event is left out, or is there twice, nothing tells it.
+/// Returns the effects of a sweep that a client can detect. It cannot detect a missing or a repeated event.
 std::vector<Effect> effects_to_notice() {
   std::vector<Effect> effects = sweep_effects();
   const auto is_hidden = [](const Effect& effect) {
@@ -59,7 +59,7 @@ std::vector<Effect> effects_to_notice() {
   return effects;
 }
 
-/// How many of the requests say that they want a stream, or that they do not. One whose body did not come says neither.
+/// Counts the requests of this form. A request without a readable body has neither form.
 std::size_t asked_in(const std::vector<Exchange>& exchanges, Form form) {
   return static_cast<std::size_t>(std::count_if(exchanges.begin(), exchanges.end(), [form](const Exchange& exchange) {
     const Json body = Json::parse(exchange.body(), nullptr, false);
@@ -67,7 +67,7 @@ std::size_t asked_in(const std::vector<Exchange>& exchanges, Form form) {
   }));
 }
 
-/// Whether the call is about the usage of a stream, which there is only for those that ask for it.
+/// Whether the scenario is about the usage of a stream, which clients must request.
 bool asks_for_usage(const Cell& cell) {
   return cell.form == Form::streamed && cell.scenario->needs_stream() && cell.scenario->usage().has_value();
 }
@@ -80,25 +80,25 @@ bool asked_for_usage_in(const std::vector<Exchange>& exchanges) {
   });
 }
 
-/// Whether the scenario struck a connection, or answered a request.
+/// Whether the scenario affected a connection or answered a request.
 bool happened(const Scenario& scenario, const Journal& journal, const std::vector<Exchange>& exchanges) {
   return !journal.connection_hits().empty() ||
          std::any_of(exchanges.begin(), exchanges.end(),
                      [&scenario](const Exchange& exchange) { return scenario.happened_to(exchange); });
 }
 
-/// Whether its caller had given a call up long before it ended. Who waits as long as Retry-After says is so late.
+/// Whether the call lasted far longer than its caller's timeout, for example because the client waited for Retry-After.
 bool ended_late(const Mishap& turn, const CallResult& result) {
   return turn.call() == Mishap::Call::abandoned &&
          std::chrono::duration<double>(result.seconds) > turn.abandon_after() + 800ms;
 }
 
-/// Whether the client is asked for an answer of another gateway first.
+/// Whether the client calls a gateway at another address before this turn.
 bool is_after_another_address(const Mishap& turn) { return turn.name() == "last-answer"; }
 
 Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form::plain; }
 
-/// What a call gave in place of the unbroken answer.
+/// Returns an error message about a call that did not return the unbroken answer.
 std::string what_came(const CallResult& result, const std::vector<Exchange>& exchanges, Form form, bool tools) {
   std::string text = "CMD did not give the unbroken answer, ";
   text += tools ? "a call of get_weather" : "\"" + std::string(unbroken_text) + "\"";
@@ -149,7 +149,7 @@ void CheckRun::accept(const Baseline* baseline) {
 void CheckRun::try_unbroken() {
   Queue queue;
   Queue none;
-  queue.threads = 1;  // this one hears signals meanwhile
+  queue.threads = 1;  // the main thread handles signals
   queue.tasks.push_back([this](ClientUnderTest& client) {
     for (const Form form : std::vector<Form>(forms_)) {
       try_unbroken(client, form, false);
@@ -240,12 +240,12 @@ void CheckRun::call(const std::vector<Cell*>& cells, std::size_t threads) {
   Queue ordinary;
   Queue waiting;
   ordinary.threads = threads;
-  // Whoever says how many calls are to be made at once, means all of them.
+  // --jobs limits all calls, including hanging ones.
   waiting.threads = flags_.jobs ? 0 : most_waiting;
   planned_ = cells.size();
   made_ = 0;
   bad_ = 0;
-  // Sessions take longest.
+  // Start the sessions first: they take longest.
   for (const Form form : forms_) {
     std::vector<Cell*> turns;
     std::copy_if(cells.begin(), cells.end(), std::back_inserter(turns),
@@ -274,7 +274,7 @@ void CheckRun::call_again(const Baseline& baseline) {
     asked.push_back(&seconds.emplace_back(cell));
   }
   phase_ = "again: ";
-  call(asked, 1);  // alone, beside those that wait only
+  call(asked, 1);  // one at a time, except calls that hang
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     Cell& first = *firsts[i];
     Cell& second = *asked[i];
@@ -294,7 +294,7 @@ void CheckRun::run_queues(Queue& ordinary, Queue& waiting) {
   running_ = queues.size();
   try {
     for (Queue* const queue : queues) threads.emplace_back([this, queue] { work(*queue); });
-  } catch (const std::system_error&) {  // the system has no more threads
+  } catch (const std::system_error&) {  // thread limit reached
     const std::lock_guard<std::mutex> lock(mutex_);
     running_ -= queues.size() - threads.size();
     if (threads.empty()) problem_ = std::current_exception();
@@ -358,14 +358,14 @@ void CheckRun::run_cell(Cell& cell, ClientUnderTest& client) {
 
 void CheckRun::run_session(const std::vector<Cell*>& cells, Form form, ClientUnderTest& client) {
   Gateway gateway{options_.verify_on_destruction(false)};
-  std::set<std::string> keys;  // that the client has been given, deleted ones too
+  std::set<std::string> keys;  // all keys the client was given, including deleted ones
   for (const Mishap& turn : mishaps(gateway, flags_.seed.value_or(1))) {
     if (children_.is_cancelled()) return;
     if (turn.needs_stream() && form == Form::plain) continue;
     const auto asked =
         std::find_if(cells.begin(), cells.end(), [&turn](const Cell* cell) { return cell->name == turn.name(); });
     keys.insert(turn.api_key());
-    // All turns are played: one that is not asked for is a part of what another one shows.
+    // Play all turns, even if not chosen: later turns depend on earlier ones.
     const CallResult result = play(turn, gateway, form, client);
     if (asked == cells.end() || children_.is_cancelled()) continue;
     keys.insert(turn.api_key());
@@ -376,10 +376,10 @@ void CheckRun::run_session(const std::vector<Cell*>& cells, Form form, ClientUnd
 }
 
 CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, ClientUnderTest& client) {
-  gateway.journal().clear();  // each turn is judged by itself
+  gateway.journal().clear();  // judge each turn separately
   CallResult result;
   if (turn.name() == "rotated-key") {
-    // Whoever does not know the job keeps the old key, and the turn does not come.
+    // A client without this job keeps the old key; the turn is skipped.
     result = client.use_key(gateway, turn.api_key());
     if (!result.skipped.empty()) return result;
     turn.mount();
@@ -390,7 +390,7 @@ CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, Clien
   }
   if (!result.has_answer()) return result;
   result = client.call({gateway, form, turn.name(), false, false, &turn});
-  // Whoever gives a call up early may have done so before the gateway has read it.
+  // A client may abandon a call before the gateway has read the request.
   if (turn.call() != Mishap::Call::whole && result.has_answer()) static_cast<void>(gateway.journal().wait_for(1, 1s));
   return result;
 }
@@ -403,7 +403,7 @@ CallResult CheckRun::call_elsewhere(Form form, ClientUnderTest& client) {
 
 void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn,
                      std::set<std::string> keys) {
-  // A stream that the client leaves open is found half a second after its end.
+  // The gateway needs half a second after the end of a stream to see that the client left it open.
   static_cast<void>(gateway.journal().wait_until_idle(700ms));
   const std::vector<Exchange> exchanges = gateway.journal().all();
   const Scenario& scenario = *cell.scenario;
@@ -413,7 +413,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   cell.beyond.clear();
   cell.result.outcome.tries = static_cast<int>(std::max<std::size_t>(requests, 1));
   cell.result.outcome.streamed = cell.form == Form::streamed;
-  // Of a client that never tells of usage, it is not known whether it was lost.
+  // Judge lost usage only for clients that report usage.
   cell.result.outcome.asked_for_usage =
       flags_.driver && result.tells_usage && asks_for_usage(cell) && asked_for_usage_in(exchanges);
   for (const Finding& finding : gateway.review().findings())
@@ -429,7 +429,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.good = false;
     cell.why = cell.name + ": " + (result.crash.empty() ? "its answer is " + result.problem : result.crash);
   } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
-             cell.name != "connection-refused") {  // the gateway learns of none of these
+             cell.name != "connection-refused") {  // the gateway cannot see these
     skip("no request came");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
@@ -475,11 +475,11 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
   std::size_t requests = 0;
   bool is_flaky = false;
   const auto ask = [&] {
-    // The step is known once it is over: what may have to be tried again is judged as the most that it can be.
+    // The step is known only after the call. Its expectation is the same for all steps.
     const Scenario judge = step_as_scenario("", group, text, flags_.sweep.has_value());
     is_flaky = false;
     for (int time = 0; time < 2; ++time) {
-      gateway.journal().clear();  // each step is judged by itself
+      gateway.journal().clear();  // judge each step separately
       result = client.call({gateway, form, group, false});
       requests = gateway.journal().count();
       result.outcome.tries = static_cast<int>(std::max<std::size_t>(requests, 1));
@@ -514,7 +514,7 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
     }
   } catch (const GatewayError&) {
     if (children_.is_cancelled()) return;
-    if (!is_counted) throw;  // of the unbroken run
+    if (!is_counted) throw;  // thrown by the unbroken call
     const std::lock_guard<std::mutex> lock(mutex_);
     is_incomplete_ = true;
     remark(group + " " + to_string(form) +

@@ -18,41 +18,42 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Calls a client in every scenario that the flags choose, and judges what it made of them.
+/// Runs a client through the chosen scenarios and judges the results.
 class CheckRun {
  public:
-  /// Throws BadValue, ScriptError and GatewayError for what the flags say wrong.
+  /// Throws BadValue, ScriptError and GatewayError for invalid flags.
   CheckRun(Children& children, const CheckFlags& flags, const std::vector<std::string>& command);
 
-  /// Finds out whether the client gives an unbroken answer, and in which forms it asks. Throws
-  /// UnusableClient when it does not.
+  /// Checks that the client returns an unbroken answer, and which forms it supports. Throws UnusableClient if it does
+  /// not.
   void try_unbroken();
-  /// Calls the client in all of them. What is not as the baseline says is tried again alone. Throws what a client's
-  /// start throws. Ends early, with what it has, after a signal.
+  /// Makes all calls, then retries unexpected results one at a time. Throws the errors of starting a
+  /// client. A signal ends it early with partial results.
   void call_all(const Baseline& baseline);
 
-  /// Takes note of signals that have come.
+  /// Handles pending signals: cancels all calls.
   void heed_signals();
-  /// Notes of which cells all that is bad is known: by the baseline, or since one was just written.
+  /// Marks the cells whose faults are all in the baseline. Without a baseline (one was just written), marks every
+  /// faulty cell.
   void accept(const Baseline* baseline);
 
   const std::list<Cell>& cells() const { return cells_; }
   std::vector<const Cell*> all_cells() const;
   const std::vector<Form>& forms() const { return forms_; }
-  /// What no cell says: that the client does not have a form, and what it left behind.
+  /// Remarks about no single cell, such as an unsupported form or leftover processes.
   const std::vector<std::string>& remarks() const { return remarks_; }
   void remark(std::string text) { remarks_.push_back(std::move(text)); }
   const std::string& client_name() const { return client_name_; }
   const std::string& client_version() const { return client_version_; }
-  /// The names of all scenarios that there are, chosen or not.
+  /// The names of all scenarios, chosen or not.
   const std::set<std::string>& names() const { return scenarios_.names; }
-  /// Whether a sweep ended before its last step.
+  /// Whether a sweep stopped before its last step.
   bool is_incomplete() const { return is_incomplete_; }
-  /// The signal that ended it.
+  /// The signal that stopped the run.
   std::optional<int> ended_by() const { return signal_; }
 
  private:
-  /// Makes calls, on a thread with a client of its own.
+  /// A job for a worker thread, which owns a client.
   using Task = std::function<void(ClientUnderTest&)>;
   struct Queue {
     std::deque<Task> tasks;
@@ -62,17 +63,16 @@ class CheckRun {
   void add_cells();
   void try_unbroken(ClientUnderTest& client, Form form, bool tools);
   void run_cell(Cell& cell, ClientUnderTest& client);
-  /// A session of mishaps in this form, and what it has of these cells.
+  /// Plays a session of mishaps and records the turns that are among these cells.
   void run_session(const std::vector<Cell*>& cells, Form form, ClientUnderTest& client);
   CallResult play(const Mishap& turn, Gateway& gateway, Form form, ClientUnderTest& client);
-  /// A call to a gateway of another address, with another key. A client that shares its key with all others of its
-  /// process has that one from then on.
+  /// Calls a second gateway with another key, to show whether the client shares its key across its process.
   CallResult call_elsewhere(Form form, ClientUnderTest& client);
-  /// Calls the client for these cells, so many at once.
+  /// Makes the calls for these cells on this many threads.
   void call(const std::vector<Cell*>& cells, std::size_t threads);
-  /// Tries again what is not as the baseline says.
+  /// Retries the calls that differ from the baseline.
   void call_again(const Baseline& baseline);
-  /// A turn judges itself, where there is one. `keys` are those that the client has beside the gateway's.
+  /// Judges a call, by `turn` if there is one. `keys` are keys the client knows besides the gateway's.
   void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn = nullptr,
              std::set<std::string> keys = {});
   void sweep(Form form, ClientUnderTest& client);
@@ -93,9 +93,9 @@ class CheckRun {
   std::string client_version_;
   std::optional<int> signal_;
 
-  std::mutex mutex_;  // guards what follows, and the list of cells while a sweep adds to it
+  std::mutex mutex_;  // guards all members below, and cells_ during a sweep
   std::size_t running_ = 0;
-  std::string phase_;  // what progress is said to be of
+  std::string phase_;  // prefix of the progress line
   std::size_t made_ = 0;
   std::size_t bad_ = 0;
   std::size_t planned_ = 0;

@@ -1,4 +1,4 @@
-// How a process of `check` is started, read and ended, and how what it leaves behind is found.
+// Starting, reading and ending the processes of `check`, and finding leftover processes.
 
 #include "child.hpp"
 
@@ -27,9 +27,9 @@ using std::chrono::steady_clock;
 
 /// Between SIGTERM and SIGKILL.
 constexpr std::chrono::milliseconds grace = 2s;
-/// What a driver has to see that its stdin is closed.
+/// How long a driver may take to end after its stdin was closed.
 constexpr std::chrono::milliseconds time_to_read = 500ms;
-/// How long nobody looks whether a process has ended that keeps its pipes open.
+/// The polling interval for the end of a process that keeps its pipes open.
 constexpr std::chrono::milliseconds between_looks = 10ms;
 constexpr std::size_t most_output = std::size_t{64} << 20;
 constexpr std::size_t most_tail = std::size_t{16} << 10;
@@ -40,7 +40,7 @@ void keep_tail(std::string& text) {
 
 std::string tail(const std::string& text) { return text.substr(text.size() - std::min(text.size(), most_tail)); }
 
-/// Both ends of a pipe that no other process inherits.
+/// Returns a pipe whose ends are not inherited by other processes.
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw BadValue("cannot make a pipe: " + std::generic_category().message(errno));
@@ -63,7 +63,7 @@ Children::~Children() {
   try {
     const std::string ended = end_orphans();
     if (!ended.empty()) complain("CMD left processes behind, which were ended: " + ended);
-  } catch (const std::exception&) {  // no memory for what it would tell
+  } catch (const std::exception&) {  // out of memory for the message
   }
 }
 
@@ -79,7 +79,7 @@ std::string Children::end_orphans() {
     };
     left.erase(std::remove_if(left.begin(), left.end(), is_none_of_cmd), left.end());
     for (const pid_t one : left) {
-      // It may have started others, which come to this program once it has ended.
+      // Its own children become orphans, and children of this program, when it ends.
       const std::optional<Process> known = process(one);
       if (known && std::find(told.begin(), told.end(), one) == told.end()) {
         told.push_back(one);
@@ -129,7 +129,7 @@ Child::Child(Children& children, const std::vector<std::string>& words, const st
 Child::~Child() {
   try {
     static_cast<void>(end());
-  } catch (const std::exception&) {  // no memory for what it would tell
+  } catch (const std::exception&) {  // out of memory for the message
     ::kill(-group_, SIGKILL);
   }
   close_all({&in_, &out_, &err_});
@@ -149,7 +149,7 @@ bool Child::send(const std::string& line, Deadline deadline) {
 
 std::optional<std::string> Child::line(Deadline deadline) {
   std::size_t looked_at = begin_;
-  // Asked first, since a process may print without end.
+  // Check the deadline first: a process may print endlessly.
   while (!children_.is_cancelled() && steady_clock::now() < deadline) {
     const std::size_t end = output_.find('\n', looked_at);
     if (end != std::string::npos || output_.size() >= most_output) {
@@ -182,13 +182,13 @@ bool Child::wait(Deadline deadline) {
 
 void Child::look(Deadline deadline) {
   std::array<pollfd, 2> pipes{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
-  // Once the pipes are closed, the end is near, unless it has closed them on purpose.
+  // After the pipes close, the process usually ends soon.
   const bool is_open = out_ >= 0 || err_ >= 0;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
   const auto pause = std::clamp<std::chrono::milliseconds>(left, 0ms, is_open ? between_looks : 1ms);
   ::poll(pipes.data(), pipes.size(), static_cast<int>(pause.count()));
   int status = 0;
-  // Looked at before the pipes are read to their end: what it has printed is there by then.
+  // Check the status before the last read, so that all output is read.
   const pid_t found = has_ended() ? 0 : ::waitpid(group_, &status, WNOHANG);
   const bool ended = found == group_ || (found < 0 && errno == ECHILD);
   take_in();
@@ -197,7 +197,7 @@ void Child::look(Deadline deadline) {
 
 void Child::take_in() {
   std::array<char, 65536> bytes{};
-  constexpr int most_reads = 64;  // of a pipe that is written to as fast as it is read
+  constexpr int most_reads = 64;  // limit for a process that prints endlessly
   for (int* const pipe : {&out_, &err_}) {
     for (int reads = 0; *pipe >= 0 && reads < most_reads; ++reads) {
       const ssize_t count = ::read(*pipe, bytes.data(), bytes.size());
@@ -222,18 +222,18 @@ std::string Child::end() {
   if (std::exchange(was_ended_, true)) return {};
   const bool was_fed = in_ >= 0;
   close_all({&in_});
-  // A driver ends by itself then.
+  // A driver ends when its stdin is closed.
   const Deadline reads_until = steady_clock::now() + time_to_read;
   while (was_fed && !has_ended() && steady_clock::now() < reads_until) look(reads_until);
   const Deadline patient_until = steady_clock::now() + grace;
   if (!has_ended()) {
     ::kill(-group_, SIGTERM);
-    ::kill(-group_, SIGCONT);  // a stopped process would not hear it
+    ::kill(-group_, SIGCONT);  // a stopped process would not handle SIGTERM
     while (!has_ended() && steady_clock::now() < patient_until) look(patient_until);
     if (!has_ended()) ::kill(-group_, SIGKILL);
     while (!has_ended()) look(steady_clock::now() + between_looks);
   }
-  // Its own end may be what the rest of its group waits for.
+  // The rest of the group may end by itself after the process.
   constexpr auto time_to_follow = 100ms;
   const Deadline began = steady_clock::now();
   std::string left;

@@ -17,71 +17,70 @@ namespace endpoint {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// All processes that `check` starts: what they have in common, and that none of them is left.
+/// Owns all processes that `check` starts, and ends them.
 class Children {
  public:
-  /// To be made before the first thread starts.
+  /// Create it before the first thread starts.
   Children();
-  /// Ends what is left.
+  /// Ends all remaining processes.
   ~Children();
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
   const SignalsForCommand& signals() const { return signals_; }
-  /// From now on nobody waits for a process: each is ended.
+  /// Makes all waits return early, so that every process is ended.
   void cancel() { cancelled_ = true; }
   bool is_cancelled() const { return cancelled_; }
-  /// Ends what has come to this program because its parents have ended, and says what that was: "4711 (sleep)". Where
-  /// the system does not list its processes, nothing.
+  /// Ends orphaned descendants and returns their list: "4711 (sleep)". Returns an empty text if the system cannot list
+  /// processes.
   std::string end_orphans();
 
  private:
   friend class Child;
   SignalsForCommand signals_;
-  const std::vector<pid_t> earlier_;  // children of this program that it has not started
-  std::mutex starting_;               // a pipe of one would else be inherited by another that starts beside it
+  const std::vector<pid_t> earlier_;  // children that existed before `check` started any
+  std::mutex starting_;               // so that a process does not inherit the pipes of another
   std::atomic<bool> cancelled_{false};
 };
 
-/// A process with pipes at its standard streams, in a process group of its own. One thread uses it.
+/// A process in its own process group, with pipes for stdio. Not thread-safe.
 class Child {
  public:
-  /// `fed`: its stdin is a pipe, else empty. Throws BadValue when it cannot be started.
+  /// With `fed`, stdin is a pipe; otherwise it is empty. Throws BadValue if the process cannot be started.
   Child(Children& children, const std::vector<std::string>& words, const std::vector<std::string>& environment,
         bool fed);
-  /// Ends it.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Writes a line to its stdin. False when it does not read.
+  /// Writes a line to stdin. Returns false if the process does not read it by the deadline.
   bool send(const std::string& line, Deadline deadline);
-  /// The next line of its stdout, without its end; the first 64 MiB of a longer one. Nothing when it has ended, the
-  /// deadline has passed, or all is cancelled.
+  /// Returns the next line of stdout without its line end, cut at 64 MiB. Returns nothing at the end of output, at the
+  /// deadline, or after cancel().
   std::optional<std::string> line(Deadline deadline);
-  /// Whether it has ended by the deadline.
+  /// Waits for the end of the process. Returns whether it ended by the deadline.
   bool wait(Deadline deadline);
-  /// Closes its stdin, and ends its group: SIGTERM, after two seconds SIGKILL. Returns what was in the group besides
-  /// the process itself: "4711 (sleep)".
+  /// Closes stdin and ends the process group: SIGTERM, then SIGKILL after two seconds. Returns the other processes of
+  /// the group: "4711 (sleep)".
   std::string end();
 
   bool has_ended() const { return status_.has_value(); }
-  /// The same, and looks.
+  /// Updates the status first.
   bool has_ended_by_now();
-  /// As waitpid gives it, once it has ended.
+  /// The status from waitpid; only after the process ended.
   int status() const { return status_.value_or(0); }
   /// "python exited with 3".
   std::string how_it_ended() const { return endpoint::how_it_ended(name_, status()); }
-  /// What it has printed and line() did not take; of more than 64 MiB the first.
+  /// Output that line() has not returned yet; the first 64 MiB.
   const std::string& output() const { return output_; }
-  /// From now on the ends of what it prints are those of what comes now.
+  /// Drops earlier output, so that the tails contain only later output.
   void forget_what_it_printed();
-  /// The last 16 KiB of its stdout, and of its stderr.
+  /// The last 16 KiB of stdout and of stderr.
   std::string output_tail() const;
   std::string error_tail() const;
 
  private:
-  /// Reads what is there. Waits for it, or for its end, a while at most, and never beyond the deadline.
+  /// Reads available output and updates the status. Waits up to 10 ms, but not past the deadline.
   void look(Deadline deadline);
   void take_in();
 
@@ -94,8 +93,8 @@ class Child {
   std::optional<int> status_;
   bool was_ended_ = false;
   std::string output_;
-  std::size_t begin_ = 0;  // of what line() did not take, in output_
-  std::string taken_;      // the end of what line() took
+  std::size_t begin_ = 0;  // start of the output that line() has not returned
+  std::string taken_;      // the tail of the lines that line() returned
   std::string errors_;
 };
 

@@ -1,4 +1,4 @@
-// Which scenarios `--catalogue`, `--only`, `--group` and `--skip` leave.
+// Applies `--catalogue`, `--only`, `--group` and `--skip`.
 
 #include "chosen_scenarios.hpp"
 
@@ -16,7 +16,7 @@ bool contains(const std::vector<std::string>& list, const std::string& one) {
   return std::find(list.begin(), list.end(), one) != list.end();
 }
 
-/// What a report says of a turn of mishaps.
+/// Returns a scenario that represents a turn of mishaps in reports.
 Scenario turn_as_scenario(const Mishap& turn) {
   internal::ScenarioText shown;
   shown.name = turn.name();
@@ -27,7 +27,7 @@ Scenario turn_as_scenario(const Mishap& turn) {
   shown.expected = turn.expected();
   shown.text = turn.text();
   shown.needs_stream = turn.needs_stream();
-  shown.calls = 2;  // by one client, with the others
+  shown.calls = 2;  // needs one client for all turns
   return internal::make_scenario(shown);
 }
 
@@ -45,7 +45,7 @@ std::vector<Scenario> all_scenarios(const CheckFlags& flags) {
   return all;
 }
 
-/// Throws BadValue for a name that is not known.
+/// Throws BadValue for an unknown name.
 void require_known(const std::string& what, const std::vector<std::string>& names,
                    const std::vector<std::string>& known) {
   constexpr std::size_t longest = 500;

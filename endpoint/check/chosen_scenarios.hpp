@@ -15,7 +15,7 @@ struct ChosenScenarios {
   std::set<std::string> names;
 };
 
-/// Finds the scenarios that the flags choose; none for a sweep. Throws BadValue, ScriptError and GatewayError.
+/// Returns the scenarios that the flags select; none for a sweep. Throws BadValue, ScriptError and GatewayError.
 ChosenScenarios chosen_scenarios(const CheckFlags& flags);
 
 }  // namespace endpoint

@@ -1,5 +1,5 @@
-// What a client under test gets and tells: as a command, in its arguments, environment, output and exit status; as a
-// driver, in lines of JSON (docs/driver-protocol.md).
+// Clients under test: a command (arguments, environment, output, exit status) or a driver (lines of JSON, see
+// docs/driver-protocol.md).
 
 #include "client.hpp"
 
@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr int protocol_version = 1;
-/// More than any answer has: what is longer is wrong, and is kept until the end.
+/// Longer than any answer. A longer text is wrong and stays wrong after the cut.
 constexpr std::size_t most_text = std::size_t{1} << 20;
-/// What an interpreter and its libraries may take to load.
+/// How long an interpreter and its libraries may take to load.
 constexpr std::chrono::milliseconds time_to_start = 60s;
 
-/// What a client with tools offers, in the form of the API.
+/// The tools that a client with --tools offers, in the format of the API.
 Json offered_tools() {
   return Json::parse(R"([
     {"type": "function", "function": {"name": "get_weather", "description": "The weather in a city.", "strict": true,
@@ -35,7 +35,7 @@ Json offered_tools() {
      "parameters": {"type": "object", "properties": {}, "required": [], "additionalProperties": false}}}])");
 }
 
-/// Reads an outcome. Throws BadValue for what is none.
+/// Parses an outcome. Throws BadValue for an invalid one.
 class OutcomeReader {
  public:
   OutcomeReader(const Json& outcome, CallResult& result) : outcome_(outcome), result_(result) {}
@@ -54,7 +54,7 @@ class OutcomeReader {
   }
 
  private:
-  /// Null is as absent.
+  /// Treats null as absent.
   const Json* member(const char* name) const {
     const auto found = outcome_.find(name);
     return found == outcome_.end() || found->is_null() ? nullptr : &*found;
@@ -69,7 +69,7 @@ class OutcomeReader {
       if (!call.is_object() || !call.contains("arguments"))
         throw BadValue("tool_calls: expected objects with name and arguments");
       wire::ToolCall made;
-      // A caller that looks for the name in the first fragment alone may have none.
+      // A client that reads the name only from the first fragment may have none.
       if (call.contains("name") && call["name"].is_string()) made.name = call["name"].get<std::string>();
       const Json& arguments = call["arguments"];
       made.arguments = arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
@@ -98,8 +98,8 @@ class OutcomeReader {
   CallResult& result_;
 };
 
-/// Languages whose strings are UTF-16 write half a character as an escape, which is no JSON: U+FFFD, as their users see
-/// it, takes its place. Discarded where the text is no JSON all the same.
+/// Parses JSON, with lone UTF-16 surrogate escapes replaced by U+FFFD. Clients in languages with UTF-16 strings write
+/// them. Discarded if the text is still invalid.
 Json parse_lenient(const std::string& text) {
   Json parsed = importing::json_if_valid(text);
   if (!parsed.is_discarded()) return parsed;
@@ -119,7 +119,7 @@ Json parse_lenient(const std::string& text) {
   return importing::json_if_valid(mended);
 }
 
-/// `line`: what the outcome was read from, for a message.
+/// `line` is the source text, for error messages.
 void read_outcome(const Json& outcome, const std::string& line, CallResult& result) {
   try {
     OutcomeReader(outcome, result).read();
@@ -130,13 +130,13 @@ void read_outcome(const Json& outcome, const std::string& line, CallResult& resu
 
 double since(Deadline began) { return std::chrono::duration<double>(steady_clock::now() - began).count(); }
 
-/// A process per call.
+/// A client that is started once per call.
 class CommandClient final : public ClientUnderTest {
  public:
   CommandClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
       : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
 
-  /// Each call is told its key.
+  /// Does nothing: each call gets its key.
   CallResult use_key(const Gateway& /*gateway*/, const std::string& /*key*/) override { return {}; }
 
   CallResult call(const CallJob& job) override {
@@ -164,7 +164,7 @@ class CommandClient final : public ClientUnderTest {
     return filled;
   }
 
-  /// One pass, so that a value which looks like a name stays as it is.
+  /// Replaces placeholders in one pass, so that a value that looks like a placeholder is kept.
   static std::string with_values(const std::string& word,
                                  const std::vector<std::pair<std::string, std::string>>& values) {
     std::string filled;
@@ -189,7 +189,7 @@ class CommandClient final : public ClientUnderTest {
     const std::string tools = "MOCK_GATEWAY_TOOLS=";
     if (job.tools) more.push_back(tools + offered_tools().dump());
     std::vector<std::string> all = client_environment(job.gateway, more);
-    // That of a `check` that runs this one.
+    // Drop the variable of an outer `check`.
     const auto is_tools = [&tools](const std::string& one) { return one.compare(0, tools.size(), tools) == 0; };
     if (!job.tools) all.erase(std::remove_if(all.begin(), all.end(), is_tools), all.end());
     return all;
@@ -201,14 +201,14 @@ class CommandClient final : public ClientUnderTest {
     std::string printed = child.output();
     if (!printed.empty() && printed.back() == '\n') printed.pop_back();
     if (!printed.empty() && printed.back() == '\r') printed.pop_back();
-    const int status = child.status();  // whose address the macros of some systems take
+    const int status = child.status();  // some systems' macros take its address
     if (!result.outcome.hung && WIFSIGNALED(status)) result.crash = child.how_it_ended();
     const bool failed = !result.outcome.hung && WIFEXITED(status) && WEXITSTATUS(status) != 0;
     if (flags_.outcome == "text") {
       result.outcome.text = printed.substr(0, most_text);
     } else if (result.crash.empty() && !result.outcome.hung) {
       const std::string last = printed.substr(printed.rfind('\n') + 1);
-      // A client that fails before it has an outcome has told so all the same.
+      // A failed client may exit without an outcome.
       if (!failed || (!last.empty() && last.front() == '{')) read_outcome(parse_lenient(last), last, result);
     }
     if (!failed) return;
@@ -223,7 +223,7 @@ class CommandClient final : public ClientUnderTest {
   const std::chrono::milliseconds timeout_;
 };
 
-/// A process that takes a job per line. It starts with the first call, and anew after one that hung or ended it.
+/// A long-running client that reads one job per line. Restarted after a hang or an exit.
 class DriverClient final : public ClientUnderTest {
  public:
   DriverClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
@@ -268,7 +268,7 @@ class DriverClient final : public ClientUnderTest {
     return asked;
   }
 
-  /// All jobs have the same members, so that a driver may look at them before it knows which job it is.
+  /// All jobs have the same members, so that a driver can read them before it checks the job's name.
   Json new_job(const char* name, const Gateway& gateway, const std::string& key) {
     return Json{{"id", 0},
                 {"job", name},
@@ -279,12 +279,12 @@ class DriverClient final : public ClientUnderTest {
                 {"timeout_ms", timeout_.count()}};
   }
 
-  /// Has the driver do a job, and reads its answer, unless it does not know the job.
+  /// Sends a job and reads its answer, unless the driver does not know the job.
   template <class Read>
   CallResult answer_to(Json asked, const Gateway& gateway, Read read) {
-    if (child_ && child_->has_ended_by_now()) child_.reset();  // it has answered all that it was asked
+    if (child_ && child_->has_ended_by_now()) child_.reset();  // it exited after its last answer
     if (!child_) start(gateway, asked["api_key"].get<std::string>());
-    if (!child_) return {};  // all is cancelled
+    if (!child_) return {};  // cancelled
     child_->forget_what_it_printed();
     const Deadline began = steady_clock::now();
     CallResult result;
@@ -309,7 +309,7 @@ class DriverClient final : public ClientUnderTest {
     return result;
   }
 
-  /// `key`: of the job that comes first, as all that hello says.
+  /// `key` is the key of the first job; hello has the same one.
   void start(const Gateway& gateway, const std::string& key) {
     child_ = std::make_unique<Child>(children_, words_, client_environment(gateway, {}), true);
     CallResult result;
@@ -340,16 +340,16 @@ class DriverClient final : public ClientUnderTest {
     child_.reset();
   }
 
-  /// The answer to a job, which gets its id. Nothing where it has ended, does not answer in time, or answers what is
-  /// none.
+  /// Sends a job with a new id and returns its answer. Returns nothing at the driver's exit, at the deadline, or for an
+  /// invalid answer.
   std::optional<Json> ask(Json& job, Deadline deadline, CallResult& result) {
     job["id"] = ++last_id_;
     if (!child_->send(job.dump(), deadline)) {
-      child_->wait(steady_clock::now() + 1s);  // a process that ends has closed its stdin before
+      child_->wait(steady_clock::now() + 1s);  // a process closes its stdin before it ends
       return std::nullopt;
     }
     while (std::optional<std::string> line = child_->line(deadline)) {
-      if (line->empty() || line->front() != '{') continue;  // what a library prints
+      if (line->empty() || line->front() != '{') continue;  // output of a library
       last_line_ = *line;
       const Json answer = parse_lenient(*line);
       if (answer.is_discarded() || !answer.contains("id") || answer["id"] != job["id"]) {
@@ -368,7 +368,7 @@ class DriverClient final : public ClientUnderTest {
   const std::chrono::milliseconds timeout_;
   std::unique_ptr<Child> child_;
   std::size_t last_id_ = 0;
-  std::string last_line_;  // that looked like an answer
+  std::string last_line_;  // the last line that looked like an answer
   std::string name_;
   std::string version_;
 };

@@ -14,61 +14,61 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// A client that cannot be judged at all. The message has several lines.
+/// An error that makes judging the client impossible. The message has several lines.
 struct UnusableClient : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a client has printed, as lines behind a message.
+/// Returns the client's output as lines to append to a message.
 std::string printed_by(const std::string& output, const std::string& errors);
 
-/// A call that the client under test is to make.
+/// One call for the client under test.
 struct CallJob {
   const Gateway& gateway;
   Form form;
   std::string scenario;
   bool tools = false;
-  /// Whether the client is to ask for the usage of the stream.
+  /// Whether the client should request the usage of the stream.
   bool usage = false;
-  /// The turn of a session that the call is: it says the key, and whether the call's caller ends it.
+  /// The session's turn, which sets the key, and whether the caller cancels or abandons the call.
   const Mishap* turn = nullptr;
 };
 
-/// What became of a call.
+/// The result of a call.
 struct CallResult {
-  /// As the client told it; of one that hung, what it had told by then.
+  /// As reported by the client. After a hang, only the output until then.
   ClientOutcome outcome{};
-  /// What its user was told of an error.
+  /// The error message shown to the user.
   std::string told{};
-  /// Whether that had the key in it.
+  /// Whether the error message contained the API key.
   bool told_the_key = false;
-  /// How a process that failed ended: "sh exited with 3".
+  /// The exit of a failed process: "sh exited with 3".
   std::string ended{};
-  /// Its process ended without an answer: how.
+  /// How the process ended, if it gave no answer.
   std::string crash{};
-  /// Why there was no call: a driver that does not know the job.
+  /// Why no call was made: the driver does not know the job.
   std::string skipped{};
-  /// Whether the answer has a `usage`, be it null.
+  /// Whether the answer has a `usage` member, which may be null.
   bool tells_usage = false;
-  /// What it answered in place of an outcome, and what is wrong with that.
+  /// Invalid output in place of an outcome, with the reason.
   std::string problem{};
   double seconds = 0;
-  /// The ends of what it printed.
+  /// The tails of stdout and stderr.
   std::string output{};
   std::string errors{};
-  /// What it left behind, which was ended.
+  /// Leftover processes that `check` ended.
   std::string left_behind{};
 
-  /// Whether the client did the job and said so.
+  /// True if the client did the job and returned an outcome.
   bool has_answer() const { return !outcome.hung && crash.empty() && skipped.empty() && problem.empty(); }
 };
 
-/// Puts `$OPENAI_API_KEY` in place of the key, wherever the client has said it: reports are read by others.
+/// Replaces the key by `$OPENAI_API_KEY` in everything the client reported, since reports are shared.
 void mask(CallResult& result, const std::string& key);
-/// Whether it was there.
+/// Returns whether the text contained the key.
 bool mask(std::string& text, const std::string& key);
 
-/// A client under test, which makes one call after another. One thread uses it.
+/// A client under test. Makes one call at a time; not thread-safe.
 class ClientUnderTest {
  public:
   ClientUnderTest() = default;
@@ -76,16 +76,15 @@ class ClientUnderTest {
   ClientUnderTest& operator=(const ClientUnderTest&) = delete;
   virtual ~ClientUnderTest();
 
-  /// Throws BadValue when it cannot be started, UnusableClient when it does not take jobs.
+  /// Throws BadValue if the client cannot be started, UnusableClient if it does not accept jobs.
   virtual CallResult call(const CallJob& job) = 0;
-  /// Tells the client of this gateway the key that it is to use from now on.
+  /// Tells the client to use another key for this gateway from now on.
   virtual CallResult use_key(const Gateway& gateway, const std::string& key) = 0;
-  /// What it calls itself, and its version; empty where it does not tell.
+  /// The client's name and version; empty if unknown.
   virtual std::string name() const { return {}; }
   virtual std::string version() const { return {}; }
 };
 
-/// The client that the flags and the command say.
 std::unique_ptr<ClientUnderTest> make_client(Children& children, const CheckFlags& flags,
                                              const std::vector<std::string>& command);
 

@@ -1,4 +1,4 @@
-// What the API has mounted, and what replaces it.
+// What the API has mounted, and which document replaces which.
 
 #include "api_layer.hpp"
 

@@ -15,41 +15,39 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// What the control API has mounted: one document that PUT /script replaces, and the stubs of each POST /stubs. It
-/// stays when the script files are read again.
+/// Everything that clients mounted through the control API: the document of PUT /script and the stubs of each POST
+/// /stubs. Reloading the script files does not change it.
 class ApiLayer {
  public:
-  /// Keeps stubs that were mounted for a scope; empty: for none.
+  /// Records stubs mounted for a scope; an empty scope means all requests.
   void add(const std::vector<Stub>& stubs, const std::string& scope);
-  /// Mounts a document in the place of the last one. `json` is the document.
+  /// Mounts a document, which replaces the previous one. `json` is its source.
   void put(Gateway& gateway, const ScriptDocument& document, const Json& json);
-  /// Keeps the operations that a document mounted, and for whom its rules of chaos are; operations of earlier ones that
-  /// it takes the place of are unmounted.
+  /// Records the operations of a document, and the scope of its chaos rules. Unmounts operations that the document
+  /// replaces.
   void keep(const Gateway& gateway, const LoadedScript& loaded, const std::string& scope);
 
-  /// The document that put() mounted last; null when there is none.
+  /// The document that put() mounted last, or null.
   Json document() const;
-  /// By what the gateway knows what that document owns; 0 when there is none.
+  /// The gateway's owner ID of that document, or 0.
   std::uint64_t document_owner() const;
-  /// The stubs of that document, in its order.
   std::vector<Stub> document_stubs() const;
-  /// Whether the stub is of this layer.
+  /// Whether this layer mounted the stub.
   bool has(std::uint64_t stub) const;
-  /// The scope that the stub was mounted for; nothing for none.
+  /// The stub's scope, if it has one.
   std::optional<std::string> scope_of(std::uint64_t stub) const;
 
-  /// Whether the rules of chaos of this document are of that scope.
+  /// Whether the chaos rules of this document belong to the scope.
   bool chaos_is_of(std::uint64_t document, const std::string& scope) const;
 
-  // Remove what was mounted for a scope.
+  // Unmount what belongs to a scope.
   void remove_stubs(const Gateway& gateway, const std::string& scope);
   void remove_chaos(const Gateway& gateway, const std::string& scope);
-  /// Forgets a stub that was removed.
   void forget_stub(std::uint64_t stub);
-  /// Unmounts the operations that came from here.
+  /// Unmounts all operations of this layer.
   void remove_operations(const Gateway& gateway);
-  /// Lets the next document mount these sections anew, since what they had mounted was cleared: "/failures". With
-  /// "/stubs", the document and all stubs are forgotten.
+  /// Forgets cleared sections, such as "/failures", so that the next document mounts them again. "/stubs" forgets the
+  /// document and all stubs.
   void forget(const std::vector<std::string>& sections);
 
  private:
@@ -61,10 +59,10 @@ class ApiLayer {
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Mounted> stubs_;  // by id
   std::optional<LoadedScript> document_;
-  std::set<std::uint64_t> document_stubs_;  // their ids
+  std::set<std::uint64_t> document_stubs_;  // IDs
   Json json_ = nullptr;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> operations_;  // by method and path: their document
-  std::map<std::uint64_t, std::string> chaos_;                               // by document: its scope
+  std::map<std::pair<std::string, std::string>, std::uint64_t> operations_;  // (method, path) to document
+  std::map<std::uint64_t, std::string> chaos_;                               // document to scope
 };
 
 }  // namespace endpoint

@@ -20,7 +20,7 @@ ControlAnswer list_asked(Control& control, const ControlRequest& request) {
   return {200, Json{{"asked", std::move(asked)}}};
 }
 
-/// The scope whose key sent the request that waits; empty: none, or it waits no more.
+/// Returns the scope of a waiting request's key; empty if it has none or no longer waits.
 std::string scope_of(const Control& control, std::uint64_t exchange) {
   const std::string key = control.inside().asking_key(exchange);
   return control.scopes.find(key) ? key : std::string();

@@ -1,4 +1,4 @@
-// Bodies of requests: the errors for what is not JSON, and for unknown keys.
+// Errors about request bodies: invalid JSON and unknown keys.
 
 #include "body.hpp"
 

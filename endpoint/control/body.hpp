@@ -8,18 +8,18 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// The JSON of a request's body.
+/// The parsed JSON body of a request.
 class ControlBody {
  public:
-  /// `label` stands for a file name in what the body mounts. Throws ControlError `invalid_json`.
+  /// Mounted stubs show `label` in place of a file name. Throws ControlError `invalid_json`.
   explicit ControlBody(const std::string& text, const std::string& label = {});
 
   const Json& value() const { return json_->value(); }
   const internal::JsonText& json() const { return *json_; }
   bool has(const char* key) const { return value().is_object() && value().contains(key); }
-  /// Throws ControlError `invalid_request` for a value that is no object, and for a key that is none of these.
+  /// Throws ControlError `invalid_request` if the body is not an object or has another key.
   void require_keys(const std::vector<std::string>& keys) const;
-  /// The error `invalid_request` for a value.
+  /// Returns an `invalid_request` error about the value at a JSON pointer.
   ControlError error(const std::string& pointer, const std::string& message) const;
 
  private:

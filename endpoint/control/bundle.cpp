@@ -1,4 +1,4 @@
-// What a bundle holds, which exchanges have none, and why; how faults, times and refusals are written in it.
+// Bundles: contents, exchanges that have none, faults, timing and refusals.
 
 #include "bundle.hpp"
 
@@ -25,7 +25,7 @@ ControlError no_bundle(const Exchange& exchange, const std::string& why) {
   return {404, "no_bundle", "exchange " + std::to_string(exchange.id()) + " has no bundle: " + why};
 }
 
-/// Whether the client, and not the script, decided that the connection closes or stays open.
+/// Whether the client, not the script, decided that the connection closes or stays open.
 bool is_decided_by_client(const Exchange& exchange) {
   const std::string raw = exchange.raw();
   const std::string first_line = raw.substr(0, raw.find("\r\n"));
@@ -33,7 +33,7 @@ bool is_decided_by_client(const Exchange& exchange) {
   return is_old || exchange.headers().lists("Connection", "close");
 }
 
-/// The fields that a gateway would not send of itself.
+/// Returns the header fields that a gateway would not send by default.
 std::vector<importing::Field> fields_of(const SentAnswer& answer, const Exchange& exchange) {
   const auto is_written_anew = [&](const wire::Header& field) {
     const std::string name = internal::text::lower_ascii(field.name);
@@ -50,7 +50,7 @@ std::vector<importing::Field> fields_of(const SentAnswer& answer, const Exchange
   return fields;
 }
 
-/// One exchange, and the script that is made of it.
+/// Builds the script of one exchange.
 class Bundle {
  public:
   Bundle(const Control& control, const Exchange& exchange, SentAnswer answer)
@@ -119,7 +119,7 @@ class Bundle {
     return false;
   }
 
-  /// Interim responses. The last one may belong to the reply of a stub, one more to the connection.
+  /// Adds interim responses: a last 103 belongs to the stub's reply, one more may belong to the connection's fault.
   void add_interim() {
     std::vector<SentAnswer::Interim> interim = answer_.interim;
     if (!interim.empty() && is_scripted() && interim.back().status == 103 && !interim.back().headers.empty()) {
@@ -188,7 +188,7 @@ class Bundle {
     parts_["operations"].push_back(std::move(operation));
   }
 
-  /// What was refused, whatever the key and the body were: the answer is forced on the operation.
+  /// Adds a forced failure of the operation for a refused request. It applies to any key and body.
   void add_failure(const std::string& operation) {
     const Json whole = importing::operation_reply(recording(), mask_, notes_);
     if (whole.contains("base64")) throw no_bundle(exchange_, "no failure of a script has a body that is not UTF-8");
@@ -231,7 +231,7 @@ class Bundle {
     parts_["stubs"].push_back(std::move(stub));
   }
 
-  /// What is masked in the journal is not what will be asked: the text up to there tells the request.
+  /// The journal masks keys, so match only the text before the mask.
   Json when_of() const {
     Json when = importing::conditions(importing::json_if_valid(exchange_.body()), mask_);
     const auto said = when.find("user_says");
@@ -251,11 +251,11 @@ class Bundle {
     importing::Recording recorded = recording();
     const std::size_t sent = recorded.body.size();
     const bool is_truncated = answer_.missing > 0 && answer_.ending == SentAnswer::Ending::closed;
-    if (is_truncated) {  // the rest of an event of which HTTP announced more than came
+    if (is_truncated) {  // fill up the chunk that was announced but not fully sent
       recorded.body.append(answer_.missing, '.');
       recorded.own->parts.back().end = recorded.body.size();
     }
-    // A stream that broke before its first event has one all the same, which is not sent.
+    // A stream that broke before its first event needs an event in the script, which is never sent.
     const bool is_bare = answer_.is_streamed && answer_.parts.empty() && answer_.ending != SentAnswer::Ending::whole;
     if (is_bare) {
       recorded.body = ":\n\n";
@@ -284,7 +284,7 @@ class Bundle {
     return reply;
   }
 
-  /// Nothing was sent of it.
+  /// Returns a reply that sends nothing.
   Json silent_reply() {
     Json faults = Json::array();
     add_stall(faults, "before_headers", true, answer_.ended_at);
@@ -295,7 +295,7 @@ class Bundle {
     return reply;
   }
 
-  /// The times of an answer in one piece: of its head, and where it stopped inside of the body.
+  /// Adds the delays of a non-streamed answer: before the head, and stalls in the body.
   Json gaps_of_whole(Json& reply) const {
     Json faults = Json::array();
     if (answer_.head_at >= least_gap) reply["first_token_after"] = duration_text(answer_.head_at);
@@ -320,7 +320,7 @@ class Bundle {
     faults.push_back(std::move(fault));
   }
 
-  /// How the answer ended, at that place.
+  /// Adds the fault that ended the answer, at this trigger.
   void add_ending(Json& faults, const char* trigger) {
     const auto add = [&](Json effect) {
       Json fault = Json::object();
@@ -360,7 +360,7 @@ class Bundle {
   Json parts_ = Json::object();
 };
 
-/// Throws ControlError when a secret is left in the text.
+/// Throws ControlError if the text contains a secret.
 void require_no_secret(const Control& control, const Exchange& exchange, const std::string& text) {
   std::string masked = text;
   const bool has_key = control.inside().mask(masked);

@@ -8,9 +8,9 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// The text of a script that gives the answer of this exchange again: the same bytes at the same pace, and the same
-/// end. It says in its first member that it holds a client's prompts and answers, and holds no secret. Throws
-/// ControlError 404 `no_bundle`, which says why, for an exchange of which no script can do that.
+/// Returns a script that replays the answer of this exchange: same bytes, same timing, same ending. Its first member
+/// warns that it contains a client's prompts and answers; it contains no secrets. Throws ControlError 404 `no_bundle`,
+/// with the reason, if no script can replay the answer.
 std::string bundle_of(const Control& control, const Exchange& exchange);
 
 }  // namespace endpoint

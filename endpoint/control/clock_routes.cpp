@@ -28,7 +28,7 @@ ControlAnswer show_clock(Control& control, const ControlRequest&) {
   return {200, Json{{"kind", inside.clock_kind()}, {"now", as_json(inside.now())}, {"waiting", waiting_json(inside)}}};
 }
 
-/// The gateway, whose clock can be moved. Throws ControlError `clock_is_real`.
+/// Returns the gateway's internals. Throws ControlError `clock_is_real` unless its clock is manual.
 internal::Inside with_manual_clock(const Control& control) {
   const internal::Inside inside = control.inside();
   const std::string kind = inside.clock_kind();
@@ -38,7 +38,7 @@ internal::Inside with_manual_clock(const Control& control) {
                          "; a script with {\"gateway\": {\"clock\": \"manual\"}} has one that is moved from here");
 }
 
-/// Ends early when the program does: many moments may lie on the way.
+/// Advances the clock. Stops early at the end of the program, since there may be many timers.
 ControlAnswer move(const Control& control, const internal::Inside& inside, Duration step) {
   const TimePoint before = inside.now();
   Json fired = Json::array();
@@ -51,7 +51,7 @@ ControlAnswer move(const Control& control, const internal::Inside& inside, Durat
                     {"waiting", waiting_json(inside)}}};
 }
 
-/// When two move a clock at once, the second finds what the first has left.
+/// Serializes concurrent advances of the clock.
 std::mutex& moving() {
   static std::mutex mutex;
   return mutex;
@@ -95,7 +95,7 @@ ControlAnswer list_gates(Control& control, const ControlRequest& request) {
   return {200, Json{{"gates", std::move(gates)}}};
 }
 
-/// The gate that the path names. Throws ControlError `no_such_gate`.
+/// Returns the gate of the path. Throws ControlError `no_such_gate`.
 Gate gate_of(const Control& control, const ControlRequest& request) {
   const std::map<std::string, Gate> gates = gates_of(control, request);
   const auto found = gates.find(request.parameters.at(0));

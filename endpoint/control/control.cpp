@@ -1,4 +1,4 @@
-// What routes share: reading numbers, durations (60 s at most, in the header) and ids; JSON of a script's problems.
+// Shared code of routes: parsing numbers, durations (limit in the header) and IDs; script problems as JSON.
 
 #include "control.hpp"
 
@@ -15,7 +15,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// A text from outside, as a message may quote it.
+/// Quotes external text for a message, shortened to 60 characters.
 std::string quoted_shortly(const std::string& text) { return "\"" + internal::printable(text, 60) + "\""; }
 
 }  // namespace
@@ -62,7 +62,7 @@ Json as_json(const std::vector<ScriptProblem>& problems) {
   for (std::size_t index = 0; index < shown; ++index) all.push_back(as_json(problems[index]));
   if (shown == problems.size()) return all;
   ScriptProblem others;
-  others.severity = Severity::warning;  // a script has no more errors than are shown
+  others.severity = Severity::warning;  // all errors fit in the list; only warnings are cut
   others.message = "further warnings, which are left out here: " + std::to_string(problems.size() - shown);
   all.push_back(as_json(others));
   return all;

@@ -18,14 +18,14 @@
 #include "scopes.hpp"
 #include "waits.hpp"
 
-// What the routes of the control API share: a request that passed the gate, its answer or error, and what it works on.
+// Types that all routes of the control API share: requests, answers, errors, and the state that routes work on.
 
 namespace mock_gateway {
 namespace endpoint {
 
 class Serving;
 
-/// What the control API answers with a status from 400 on.
+/// An error response of the control API, with a status of at least 400.
 class ControlError : public std::exception {
  public:
   ControlError(int its_status, std::string its_code, std::string its_message,
@@ -39,132 +39,129 @@ class ControlError : public std::exception {
 
   int status;
   std::string code;
-  /// The whole text for people, problems included.
+  /// The complete message, including the problems.
   std::string message;
   std::vector<ScriptProblem> problems;
-  /// The methods that a path has, for `method_not_allowed`.
+  /// The value of Allow, for `method_not_allowed`.
   std::string allow = {};
-  /// Retry-After, in seconds; empty: none.
+  /// The value of Retry-After in seconds, if any.
   std::string retry_after = {};
 };
 
-/// A request of the control API that has passed the gate and has a route.
+/// An authorized request that matched a route.
 struct ControlRequest {
   std::string method;
-  /// The values of the `{…}` segments of the route's path, percent-decoded, in order.
+  /// The percent-decoded values of the path's `{…}` segments, in order.
   std::vector<std::string> parameters;
-  /// Percent-decoded. Each name is one that the route knows, and is there once.
+  /// Percent-decoded parameters. Each is known to the route and occurs once.
   std::map<std::string, std::string> query;
   std::string body;
-  /// Whether the client has closed its connection meanwhile.
+  /// Whether the client has closed its connection.
   std::function<bool()> is_abandoned = nullptr;
 
-  /// The body as JSON; comments are allowed. Throws ControlError `invalid_json` for what is none, and for an object
-  /// that has a key twice.
+  /// Parses the body as JSON with comments. Throws ControlError `invalid_json` for invalid JSON and duplicate keys.
   Json json() const;
-  /// The same for a body that is an object with no other keys than these, or none at all: then an empty object. Throws
-  /// ControlError `invalid_request` for another key, with the nearest of these.
+  /// Parses the body as an object with only these keys; an empty body is an empty object. Throws ControlError
+  /// `invalid_request` for another key, and suggests the nearest known key.
   Json object(const std::vector<std::string>& keys) const;
-  /// The error `invalid_request` for a value of the body, with its line and column. `pointer` is a JSON pointer.
+  /// Returns an `invalid_request` error about the value at a JSON pointer, with its line and column in the body.
   ControlError invalid(const std::string& pointer, const std::string& message) const;
-  /// Throws that error for a name that is too long for one. Without a pointer it stands in the path.
+  /// Throws `invalid_request` if a name is too long. An empty pointer means a name in the path.
   void require_name(const std::string& pointer, const std::string& name) const;
 
-  /// The value in the query; nothing where it is not given.
+  /// Returns a query parameter, if present.
   std::optional<std::string> value(const std::string& name) const;
-  /// A whole number in the query. Throws ControlError `invalid_request` when it is none from `least` to `most`.
+  /// Returns an integer query parameter, if present. Throws ControlError `invalid_request` outside `least` to `most`.
   std::optional<std::uint64_t> number(const std::string& name, std::uint64_t least, std::uint64_t most) const;
-  /// A duration in the query, such as "250ms". Throws ControlError `invalid_request` for another text and for more than
-  /// `most`.
+  /// Returns a duration such as "250ms" from the query, if present. Throws ControlError `invalid_request` for an
+  /// invalid duration or one above `most`.
   std::optional<Duration> duration(const std::string& name, Duration most = std::chrono::seconds{60}) const;
-  /// The value of a `{…}` segment as the id of a stub or an exchange. Throws the 404 of `code` for what is no number:
-  /// nothing has such an id.
+  /// Returns a path segment as the ID of a stub or an exchange. If it is not a number, throws a 404 with `code`.
   std::uint64_t id(std::size_t parameter, const char* code, const char* what) const;
 };
 
-/// What a route answers. Its JSON is the body unless there is a text.
+/// A route's response. The body is `text` if set, otherwise `json`.
 struct ControlAnswer {
   int status = 200;
   Json json = Json::object();
   std::optional<std::string> text = std::nullopt;
-  /// Called once the answer was sent.
+  /// Called after the response was sent.
   std::function<void()> after = nullptr;
-  /// The Content-Type of the text.
+  /// The Content-Type of `text`.
   const char* type = "text/plain; charset=utf-8";
 };
 
-/// 404 `no_such_key`, say: "there is no key "x"". `known` are the names that there are, for "did you mean".
-/// The 404 of `code` for what the path names, where it belongs to another scope than the query's, or to none.
+/// Returns a 404 for an object that does not belong to the query's scope.
 ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope);
+/// Returns a 404 such as `no_such_key`: "there is no key "x""; suggests the nearest of the `known` names.
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
-/// A 400 of several problems, of which it tells the first 20. The text for people says whether there are more.
+/// Returns a 400 with the first 20 problems. The message tells whether there are more.
 ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems);
-/// The 400 of a value in the query: `?name=text: expected …`.
+/// Returns a 400 about a query parameter: `?name=text: expected …`.
 ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected);
-/// The text of a script's problem as JSON: severity, file, line, column, pointer, message, source, source_column.
+/// Returns severity, file, line, column, pointer, message, source and source_column as JSON.
 Json as_json(const ScriptProblem& problem);
-/// The first 20; of more, one more says how many are left out.
+/// Returns the first 20 problems. If there are more, adds an entry with their number.
 Json as_json(const std::vector<ScriptProblem>& problems);
-/// A moment as RFC 3339 with milliseconds.
+/// Formats a time as RFC 3339 with milliseconds.
 Json as_json(TimePoint moment);
 
-/// Who a control API is, for whoever looks for it.
+/// Identifies a control API to its clients.
 struct ControlIdentity {
-  /// Random: a client that finds another one here talks to another program.
+  /// A random ID per run. If it changes, the client talks to another program.
   std::string instance;
   /// "http://127.0.0.1:8081".
   std::string control_url;
   std::chrono::system_clock::time_point started = std::chrono::system_clock::now();
 };
 
-/// What the routes work on. Its members can be used from any thread. It lives as long as the control server, and the
-/// gateway outlives it.
+/// The state that routes work on. Thread-safe. Lives as long as the control server; the gateway outlives it.
 struct Control {
   Control(Serving& its_serving, ControlIdentity its_identity);
 
-  /// The gateway, its scripts, and what it was started with.
+  /// The gateway, its scripts and its flags.
   Serving& serving;
   ControlIdentity identity;
-  /// The token of this API, which no answer may hold but that to a code.
+  /// The API's token. Only the answer to a console code may contain it.
   std::string token;
-  /// Every long poll waits here, so that a stop ends it.
+  /// All long polls, so that stop() can end them.
   Waits waits;
-  /// What the API has mounted.
+  /// Everything mounted through the API.
   ApiLayer layer;
   Scopes scopes;
   Gates gates;
   internal::JournalFeed feed;
   /// Whether the gateway's port is open.
   std::atomic<bool> listening{true};
-  /// Ends the program as SIGTERM does; set by who owns the control server.
+  /// Stops the program like SIGTERM. Set by the owner of the control server.
   std::function<void()> stop;
 
   Gateway& gateway() const;
   internal::Inside inside() const;
-  /// The scope that `?scope=` names; nothing without it. Throws ControlError `no_such_scope`.
+  /// Returns the scope of `?scope=`, if present. Throws ControlError `no_such_scope`.
   std::optional<Scope> scope_of(const ControlRequest& request) const;
 };
 
-/// A route of the API. Several may have the same path; a path without a `{…}` segment comes before one with.
+/// A route of the API. Routes may share a path. Literal paths take precedence over paths with `{…}` segments.
 struct ControlRoute {
   const char* method;
-  /// Behind `/control/v1`: "" is the root, else "/stubs/{id}/wait".
+  /// Relative to `/control/v1`: "" is the root, another is "/stubs/{id}/wait".
   const char* path;
-  /// The names that its query may hold. "scope" is one of them, or `no_scope` says why not.
+  /// The allowed query parameters. A route without "scope" sets `no_scope`.
   std::vector<const char*> query;
   /// Throws ControlError; GatewayError becomes 400 `invalid_request`.
   ControlAnswer (*answer)(Control& control, const ControlRequest& request);
-  /// What a test that asks for its scope's part is told: what has no parts, and what to use.
+  /// The error message for `?scope=`: why the route has no scopes, and what to use instead.
   const char* no_scope = nullptr;
 };
 
-/// The id of the key that the program gives out.
+/// The ID of the key that the program prints.
 inline constexpr char default_key_id[] = "key_1";
 
-/// The `no_scope` of what a server has once.
+/// The `no_scope` of routes about the whole server.
 inline constexpr char of_server[] = "it is of the whole server, which all scopes share; leave the scope out";
 
-// The tables of routes, one for each file.
+// The route tables, one per file.
 
 std::vector<ControlRoute> root_routes();
 std::vector<ControlRoute> script_routes();

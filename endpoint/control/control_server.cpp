@@ -1,5 +1,5 @@
-// Who is let in before a body is read; limits; header fields of answers; Content-Security-Policy; types of the page;
-// JSON of errors.
+// Access checks before bodies are read; limits; response headers; Content-Security-Policy; console files; JSON of
+// errors.
 
 #include "control_server.hpp"
 
@@ -18,7 +18,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// Everything under it needs the token, whether there is such a route or not.
+/// All paths below need the token, even unknown ones.
 constexpr std::string_view api = "/control";
 
 std::string address_of(const std::string& host, int port) {
@@ -27,7 +27,7 @@ std::string address_of(const std::string& host, int port) {
          std::to_string(port);
 }
 
-/// What each answer has, that of the page too.
+/// Headers of all responses, including the console's.
 wire::Headers common_headers() {
   return {{"Cache-Control", "no-store"},
           {"X-Content-Type-Options", "nosniff"},
@@ -46,7 +46,7 @@ std::string content_type_of(std::string_view name) {
 }
 
 bool is_page(const ReceivedRequest& request) { return std::string_view(request.target).substr(0, api.size()) != api; }
-/// Whether it is the one request of the API that comes without the token, with the code of a console address instead.
+/// Whether it is the session request, the only one that has a console code in place of the token.
 bool is_code_exchange(const ReceivedRequest& request) {
   return request.method == "POST" && request.path() == "/control/v1/session";
 }
@@ -64,7 +64,7 @@ ControlServer::ControlServer(Serving& serving, ControlSettings settings)
       guard_(settings_.token, settings_.allowed_hosts),
       control_(serving, ControlIdentity{settings_.instance, {}}) {
   control_.token = settings_.token;
-  // The same path as of a signal from outside, which the main thread waits for.
+  // Stop through the signal that the main thread waits for.
   control_.stop = [] { ::kill(::getpid(), SIGTERM); };
   try {
     server_.emplace(static_cast<internal::HttpHandler&>(*this), settings_.host, settings_.port, [this](int port) {
@@ -148,7 +148,7 @@ internal::HttpAnswer ControlServer::answer_of_api(const internal::HttpRequest& i
   internal::HttpAnswer response;
   response.status = answer.status;
   response.type = answer.text ? answer.type : "application/json";
-  // What is no UTF-8 came from a client of the gateway, and must not keep anybody from reading the rest.
+  // A gateway's client may have sent invalid UTF-8; replace it.
   response.body =
       answer.text ? std::move(*answer.text) : answer.json.dump(-1, ' ', false, Json::error_handler_t::replace);
   response.headers = common_headers();

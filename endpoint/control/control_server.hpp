@@ -14,24 +14,23 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Where the control API listens, and who may use it.
+/// Address and access settings of the control API.
 struct ControlSettings {
   std::string host = "127.0.0.1";
   int port = 0;
-  /// Names that Host may have beside those of loopback.
+  /// Allowed Host names besides loopback names.
   std::vector<std::string> allowed_hosts = {};
   std::string token;
   std::string instance;
-  /// Shows an address of the console to the person who started the program. Returns false when it cannot. Any thread
-  /// may call it.
+  /// Shows a console address on the terminal. Returns false if it cannot. Thread-safe.
   std::function<bool(const std::string& address)> show_address = nullptr;
 };
 
-/// Serves the control API and the console page on a port of its own, beside the gateway's, whose faults, limits and
-/// descriptors it has nothing to do with.
+/// Serves the control API and the console on a separate port. The gateway's faults, limits and descriptors do not
+/// affect it.
 class ControlServer final : private internal::HttpHandler {
  public:
-  /// Listens when it returns. Throws BadValue when it cannot. `serving` must outlive this.
+  /// Starts listening. Throws BadValue on failure. `serving` must outlive this.
   ControlServer(Serving& serving, ControlSettings settings);
   /// Ends all long polls and connections.
   ~ControlServer() override;
@@ -41,7 +40,7 @@ class ControlServer final : private internal::HttpHandler {
   /// "http://127.0.0.1:8081".
   const std::string& url() const { return control_.identity.control_url; }
   const std::string& token() const { return settings_.token; }
-  /// The console's address with a new code, which is exchanged for the token once.
+  /// Returns the console's address with a new single-use code, which the console exchanges for the token.
   std::string console_address() { return console_address(codes_.make()); }
   const std::string& host() const { return settings_.host; }
 
@@ -50,11 +49,11 @@ class ControlServer final : private internal::HttpHandler {
   internal::HttpAnswer answer(const internal::HttpRequest& request) override;
   internal::HttpAnswer turn_away(const std::string& why) override;
   internal::HttpAnswer answer_of_api(const internal::HttpRequest& request);
-  /// Takes the code of a request that asks for the token. Throws 401 `no_token`, `wrong_code`, and, after it has shown
-  /// a fresh address, `used_code` and `late_code`.
+  /// Checks the code of a session request. Throws 401 `no_token` or `wrong_code`. For `used_code` and `late_code` it
+  /// first shows a new address.
   void require_code(const wire::Headers& headers);
   std::string console_address(const std::string& code) const { return url() + "/#code=" + code; }
-  /// A file of the page.
+  /// Serves a file of the console.
   static internal::HttpAnswer page(const ReceivedRequest& request);
   static internal::HttpAnswer error_answer(const ControlError& error);
 
@@ -63,7 +62,7 @@ class ControlServer final : private internal::HttpHandler {
   SessionCodes codes_;
   const ControlRouter router_;
   Control control_;
-  std::optional<internal::HttpServer> server_;  // last: it stops before what its connections use goes
+  std::optional<internal::HttpServer> server_;  // last, so that it is destroyed before members that connections use
 };
 
 }  // namespace endpoint

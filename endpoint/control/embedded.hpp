@@ -1,25 +1,25 @@
-// How the program finds the files that it carries.
+// The files that are embedded in the program.
 
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
-// The files that the build puts into the program; cmake/Embed.cmake writes their source.
+// cmake/Embed.cmake generates their definitions.
 
 namespace mock_gateway {
 namespace endpoint {
 
 struct EmbeddedFile {
-  /// Its name in endpoint/console/: "index.html".
+  /// The name in endpoint/console/, such as "index.html".
   std::string_view name;
   std::string_view content;
 };
 
-/// The console page.
+/// The files of the console.
 extern const EmbeddedFile embedded_files[];
 extern const std::size_t embedded_file_count;
-/// The OpenAPI document, without what the program adds.
+/// The embedded openapi.json, before the program's additions.
 extern const std::string_view embedded_openapi;
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// Which of the tables below are served; errors of several problems.
+// Joins the tables of routes about evidence; helpers that they share.
 
 #include "evidence_routes.hpp"
 

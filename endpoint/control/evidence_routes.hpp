@@ -9,7 +9,7 @@
 namespace mock_gateway {
 namespace endpoint {
 
-// The tables that evidence_routes() joins, one for each file.
+// The tables that evidence_routes() joins, one per file.
 
 std::vector<ControlRoute> key_routes();
 std::vector<ControlRoute> clock_routes();
@@ -18,9 +18,9 @@ std::vector<ControlRoute> journal_routes();
 std::vector<ControlRoute> verdict_routes();
 std::vector<ControlRoute> scope_routes();
 
-/// The requests of a scope; without one, every request.
+/// Selects the requests of a scope, or all requests without a scope.
 RequestScope requests_of(const std::optional<Scope>& scope);
-/// The moment at which a wait that the query asks for ends, `within` from now.
+/// Returns the deadline of a wait that starts now.
 Waits::Moment deadline_of(Duration within);
 
 }  // namespace endpoint

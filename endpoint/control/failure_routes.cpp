@@ -9,7 +9,7 @@ namespace {
 
 Json or_null(const std::optional<std::size_t>& number) { return number ? Json(*number) : Json(); }
 
-// The sections of scripts that these routes mount and clear.
+// Script sections that these routes mount and clear.
 constexpr char failures_section[] = "failures";
 constexpr char chaos_section[] = "chaos";
 constexpr char connections_section[] = "connections";
@@ -22,7 +22,7 @@ constexpr char of_connections[] =
 constexpr char of_operations[] =
     "a path is served to all keys; mount it under a path of the test's own, and leave the scope out";
 
-/// Mounts the entries of a section. What they are is all that is kept of them: clearing asks nobody who mounted them.
+/// Mounts the entries of a section. They are not tracked one by one, since clear() removes all.
 template <const char* Section>
 ControlAnswer mount(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
@@ -32,7 +32,7 @@ ControlAnswer mount(Control& control, const ControlRequest& request) {
   return {201, Json{{"mounted", script.entries}}};
 }
 
-/// Clears what a section has mounted, whoever did.
+/// Clears a section, including entries of scripts and flags.
 template <const char* Section, void (Gateway::*Clear)()>
 ControlAnswer clear(Control& control, const ControlRequest&) {
   control.layer.forget({std::string("/") + Section});
@@ -40,7 +40,7 @@ ControlAnswer clear(Control& control, const ControlRequest&) {
   return {};
 }
 
-/// Which requests a failure is for; null: all.
+/// Returns the requests that a failure applies to; null means all.
 Json text_of(const Control& control, const FailureScope& scope) {
   switch (scope.kind()) {
     case FailureScope::Kind::all: break;

@@ -1,4 +1,4 @@
-// Which documents share a gate.
+// Which documents share gates.
 
 #include "gates.hpp"
 
@@ -26,7 +26,7 @@ void Gates::add(const std::string& scope, const std::map<std::string, Gate>& gat
   const std::lock_guard<std::mutex> lock(mutex_);
   gates_[scope].insert(gates.begin(), gates.end());
   if (!scope.empty() || !files_) return;
-  // A file that is read again and names one of them means the same gate.
+  // A script file that is reloaded uses the same gates.
   internal::add_gates(*files_, gates);
 }
 

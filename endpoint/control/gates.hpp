@@ -11,32 +11,30 @@ namespace mock_gateway {
 
 namespace endpoint {
 
-/// The gates that scripts name. Within a scope, and outside of every scope, a name is one gate, whichever document
-/// names it.
+/// The gates of scripts. Within a scope, and outside all scopes, a name means the same gate in every document.
 class Gates {
  public:
-  /// Whoever reads a document holds this from known() until add(): else two that name one new gate at a time would have
-  /// two. Script files are read under the same lock.
+  /// Returns a lock to hold from known() to add(); otherwise two documents could create the same gate twice. Reading
+  /// script files takes the same lock.
   std::unique_lock<std::mutex> naming();
-  /// The gates of a scope by their names, for a document that is about to be read; empty: those outside of every scope.
+  /// Returns the gates of a scope by name, for reading a document. An empty scope means the gates outside all scopes.
   std::map<std::string, Gate> known(const std::string& scope) const;
-  /// Keeps the gates that a document named.
+  /// Adds the gates that a document named.
   void add(const std::string& scope, const std::map<std::string, Gate>& gates);
-  /// Forgets those of a scope.
   void forget(const std::string& scope);
-  /// Makes all of them as they were made.
+  /// Resets all gates to their initial state.
   void reset();
-  /// From now on the gates outside of every scope are those of the script files too, in both directions. To be called
-  /// before any document is read.
+  /// Shares the gates outside all scopes with the script files, in both directions. Call it before reading any
+  /// document.
   void share(const LoadedScript& files);
-  /// Those of a scope; without one all of them, with those of scopes by their scoped names.
+  /// Returns the gates of a scope. Without a scope, returns all gates, those of scopes under their scoped names.
   std::map<std::string, Gate> all(const std::string& scope) const;
 
  private:
   std::mutex naming_;
   mutable std::mutex mutex_;
   std::map<std::string, std::map<std::string, Gate>> gates_;  // by scope
-  std::optional<LoadedScript> files_;                         // nothing without script files
+  std::optional<LoadedScript> files_;                         // set if there are script files
 };
 
 }  // namespace endpoint

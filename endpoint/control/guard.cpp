@@ -1,4 +1,4 @@
-// Who may use it: host, origin, token; 421, 403, 401.
+// Access checks: host (421), origin (403), token (401).
 
 #include "guard.hpp"
 
@@ -25,7 +25,7 @@ void ControlGuard::listens_on(const std::string& host, int port) {
   hosts_.clear();
   const std::string bound = host.find(':') == std::string::npos ? host : "[" + host + "]";
   for (const std::string& name : {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), bound}) {
-    if (name == "0.0.0.0" || name == "[::]") continue;  // nobody's address
+    if (name == "0.0.0.0" || name == "[::]") continue;  // a wildcard, not an address of a host
     hosts_.push_back(internal::text::lower_ascii(name) + ":" + std::to_string(port));
     if (port == 80) hosts_.push_back(internal::text::lower_ascii(name));
   }

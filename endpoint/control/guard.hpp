@@ -8,32 +8,31 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Decides who may use the control API. A page of another origin, a name that was rebound to this machine, and a
-/// program without the token get nothing.
+/// Access control of the control API. Rejects pages of another origin, DNS rebinding, and programs without the token.
 class ControlGuard {
  public:
-  /// `names` are hosts beside those of loopback, with any port or none.
+  /// `names` are allowed hosts besides loopback, with any port or none.
   ControlGuard(std::string token, std::vector<std::string> names);
 
-  /// The port that Host must name; known once it listens. `host` is the address that was listened on.
+  /// Sets the address and port that Host must name, once the server listens.
   void listens_on(const std::string& host, int port);
-  /// 421 `wrong_host`, unless Host is an address of ours, and so is the host of the request's target, where it has one
-  /// (`authority`, else empty).
+  /// Throws 421 `wrong_host` unless Host, and the host of an absolute request target (`authority`), are addresses of
+  /// this server.
   void require_host(const wire::Headers& headers, const std::string& authority) const;
-  /// 403 `foreign_origin` for what a browser says to be another site's.
+  /// Throws 403 `foreign_origin` for a browser's request from another site.
   void require_origin(const wire::Headers& headers) const;
-  /// What stands behind "Bearer " in Authorization; empty for another scheme and for two fields. Throws 401 `no_token`
-  /// without the field.
+  /// Returns the bearer token of Authorization; empty for another scheme or a repeated field. Throws 401 `no_token` if
+  /// the field is missing.
   static std::string credential(const wire::Headers& headers);
-  /// 401 `no_token` and `wrong_token`.
+  /// Throws 401 `no_token` or `wrong_token`.
   void require_token(const wire::Headers& headers) const;
 
  private:
   void require_own(const char* where, const std::string& given) const;
 
   const std::string token_;
-  std::vector<std::string> names_;  // in lower case
-  std::vector<std::string> hosts_;  // with the port
+  std::vector<std::string> names_;  // lower case
+  std::vector<std::string> hosts_;  // with port
 };
 
 }  // namespace endpoint

@@ -1,4 +1,5 @@
-// `/journal`: filters, pages, times of events, explaining. The keys of an exchange: `src/evidence/evidence_json.cpp`.
+// `/journal`: filters, pages, timing of events, explanations. The JSON keys of exchanges:
+// `src/evidence/evidence_json.cpp`.
 
 #include <algorithm>
 #include <cctype>
@@ -23,8 +24,8 @@ std::string with_underscores(std::string word) {
   return word;
 }
 
-/// A text that is looked for in others, in any case of ASCII letters. Takes time for what is looked at, whatever the
-/// two texts are: Knuth, Morris and Pratt's search.
+/// A search text, compared without ASCII case. Uses the Knuth-Morris-Pratt algorithm, so the time is linear in the
+/// searched text.
 class WantedText {
  public:
   WantedText() = default;
@@ -44,17 +45,17 @@ class WantedText {
   }
 
  private:
-  /// How much of it ends with `c`, when so much of it came before.
+  /// Returns the length of the match after `c`, given the length before it.
   std::size_t after(std::size_t matched, char c) const {
     while (matched > 0 && text_[matched] != c) matched = matched_[matched - 1];
     return text_[matched] == c ? matched + 1 : 0;
   }
 
   std::string text_;
-  std::vector<std::size_t> matched_;  // of each beginning, how much of the text it ends with besides being it
+  std::vector<std::size_t> matched_;  // the KMP failure function
 };
 
-/// Appends what a choice of a completion, or of a chunk, says: its reasoning, its text, the arguments of its calls.
+/// Appends the reasoning, text and call arguments of a choice of a completion or chunk.
 void append_said(const Json& choice, std::string& said) {
   const Json& part = importing::member(choice, choice.contains("delta") ? "delta" : "message");
   said += importing::text_of(part, "reasoning_content") + importing::text_of(part, "content");
@@ -66,7 +67,7 @@ void append_said(const Json& choice, std::string& said) {
   }
 }
 
-/// What the body of an answer says: of a stream, the text of its events joined.
+/// Returns the text of an answer's body; for a stream, that of all events joined.
 std::string said_in(const std::string& body) {
   std::string said;
   const auto read = [&said](std::string_view json) {
@@ -89,7 +90,7 @@ std::string said_in(const std::string& body) {
   return said;
 }
 
-/// Which exchanges are asked for.
+/// Selects exchanges.
 struct Filter {
   RequestScope key;
   RequestScope scope;
@@ -99,7 +100,7 @@ struct Filter {
   WantedText text;
   bool in_request = true;
   bool in_answer = false;
-  /// What the chat request must meet; empty: it need be none.
+  /// Conditions on the chat request; empty: also other requests.
   std::vector<Matcher> when;
 
   bool has_text(const Exchange& exchange) const {
@@ -169,7 +170,7 @@ Json change_json(const internal::JournalFeed::Change& change) {
   return json;
 }
 
-/// A page of exchanges as it is filled.
+/// A page of exchanges under construction.
 class Page {
  public:
   explicit Page(std::size_t limit) : limit_(limit) {}
@@ -181,7 +182,7 @@ class Page {
   }
   ControlAnswer answer(std::uint64_t cursor, bool more, std::size_t evicted) {
     Json page{{"exchanges", nullptr}, {"cursor", cursor}, {"more", more}, {"evicted", evicted}};
-    page["exchanges"] = std::move(exchanges_);  // last: an object that grows copies what it holds
+    page["exchanges"] = std::move(exchanges_);  // last, since a growing object copies its members
     return {200, std::move(page)};
   }
 
@@ -193,7 +194,7 @@ class Page {
   Json exchanges_ = Json::array();
 };
 
-/// The first change after `cursor` that is asked for; the cursor comes to stand before it.
+/// Returns the first matching change after `cursor`, and moves the cursor up to it.
 std::optional<internal::JournalFeed::Change> next_change(Control& control, const Filter& filter,
                                                          std::uint64_t& cursor) {
   while (auto change = control.feed.after(cursor)) {
@@ -217,7 +218,7 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
                       std::uint64_t cursor) {
   const Journal journal = control.gateway().journal();
   const Duration wait = request.duration("wait").value_or(Duration::zero());
-  // A cursor that is none of this program's would wait for ever.
+  // A cursor from an earlier run may be too large and would wait forever.
   cursor = std::min(cursor, control.feed.look());
   control.waits.wait_until(deadline_of(wait), request, [&] {
     control.feed.look();
@@ -249,7 +250,7 @@ ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
   return page.answer(cursor, older.has_value(), journal.evicted());
 }
 
-/// The filter of the query, and the matchers of the body: `{"when": {"user_says": "weather"}}`.
+/// Returns the filter of the query and of the body's matchers: `{"when": {"user_says": "weather"}}`.
 Filter filter_of_body(const Control& control, const ControlRequest& request) {
   Filter filter = filter_of(control, request);
   if (request.body.empty()) return filter;
@@ -285,7 +286,7 @@ ControlAnswer find_exchanges(Control& control, const ControlRequest& request) {
   return page.answer(cursor, older.has_value(), journal.evicted());
 }
 
-/// The exchange that the path names. Throws ControlError `no_such_exchange`, also for one that is not of the scope.
+/// Returns the exchange of the path. Throws ControlError `no_such_exchange`, also for another scope's exchange.
 Exchange exchange_of(const Control& control, const ControlRequest& request) {
   const std::uint64_t id = request.id(0, "no_such_exchange", "exchange");
   const std::optional<Scope> scope = control.scope_of(request);
@@ -332,7 +333,7 @@ ControlAnswer clear_journal(Control& control, const ControlRequest& request) {
   return {};
 }
 
-/// A request without a scope has the key that the program gives out.
+/// Explains a request. Without a scope, it uses the default key.
 ControlAnswer explain(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
   const ApiKey key = control.gateway().keys().find(scope ? scope->id : default_key_id);

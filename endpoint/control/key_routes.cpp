@@ -10,7 +10,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// "1m", "90s": as scripts write it.
+/// Formats a duration as in scripts: "1m", "90s".
 std::string window_text(Duration window) {
   if (window % std::chrono::hours{1} == Duration{0}) return std::to_string(window / std::chrono::hours{1}) + "h";
   if (window % std::chrono::minutes{1} == Duration{0}) return std::to_string(window / std::chrono::minutes{1}) + "m";
@@ -28,7 +28,6 @@ Json limit_json(const std::optional<TokenLimit>& limit) {
 constexpr char of_all_keys[] =
     "all keys share it; PATCH /keys/{id} with {\"limit\": …} or {\"limit_tokens\": …} limits the key of a scope";
 
-/// Whether the gateway was started with this key.
 bool is_default(const ApiKey& key) { return key.id == default_key_id; }
 
 Json key_json(const Control& control, const ApiKey& key) {
@@ -56,7 +55,7 @@ Json key_json(const Control& control, const ApiKey& key) {
   return json;
 }
 
-/// The key that the path names. Throws ControlError `no_such_key`.
+/// Returns the key of the path. Throws ControlError `no_such_key`.
 ApiKey key_of(const Control& control, const ControlRequest& request) {
   const std::string& id = request.parameters.at(0);
   const std::optional<Scope> scope = control.scope_of(request);
@@ -69,13 +68,13 @@ ApiKey key_of(const Control& control, const ControlRequest& request) {
   try {
     return control.gateway().keys().find(id);
   } catch (const GatewayError& error) {
-    // The message never repeats a secret.
+    // The error message must not repeat a secret.
     if (id.find("sk-") != std::string::npos) throw ControlError(404, "no_such_key", error.what());
     throw no_such("key", id, known);
   }
 }
 
-/// The same for a change.
+/// Like key_of(), but also throws for a deleted key.
 ApiKey living_key(const Control& control, const ControlRequest& request) {
   ApiKey key = key_of(control, request);
   if (key.state == KeyState::deleted)
@@ -91,7 +90,7 @@ ControlAnswer list_keys(Control& control, const ControlRequest& request) {
   return {200, Json{{"keys", std::move(keys)}}};
 }
 
-/// That of the default key, which the program has printed: it is no secret to whoever has the token.
+/// Returns the secret of the default key, which the program printed anyway.
 ControlAnswer show_secret(Control& control, const ControlRequest& request) {
   if (!is_default(living_key(control, request)))
     throw ControlError(
@@ -121,7 +120,7 @@ ControlAnswer create_key(Control& control, const ControlRequest& request) {
   return {201, std::move(created.front())};
 }
 
-/// Changes a key as the body says, or with an empty id the limits that all keys share.
+/// Applies the body to a key, or with an empty ID to the shared limits.
 void change(const Control& control, const std::string& id, const ControlBody& body) {
   internal::Problems problems;
   body.json().change_key(control.gateway(), id, problems);

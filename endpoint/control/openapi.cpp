@@ -1,4 +1,4 @@
-// The OpenAPI document, from the short forms of `openapi.json`, and what only the program knows.
+// Builds the OpenAPI document from the short forms of `openapi.json` and from data of the program.
 
 #include "openapi.hpp"
 
@@ -12,7 +12,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// References into a schema of its own lead on where it has become a part of a document.
+/// Adjusts references in a schema that was moved to `place` in another document.
 void move_references(Json& value, const std::string& place) {
   if (value.is_array()) {
     for (Json& element : value) move_references(element, place);
@@ -26,9 +26,8 @@ void move_references(Json& value, const std::string& place) {
   }
 }
 
-/// A schema of `openapi.json` as OpenAPI has it. Short forms: "Stub" or {"$ref": "Stub"} for a schema of the document;
-/// {"exactly": PROPERTIES} for an object that has all of these properties, {"only": PROPERTIES} for one that may have
-/// them, and no others.
+/// Expands a schema. Short forms: "Stub" or {"$ref": "Stub"} refers to a schema of the document; {"exactly":
+/// PROPERTIES} is an object with all of these properties and no others; {"only": PROPERTIES} makes them optional.
 Json schema_of(const Json& form) {
   if (form.is_array()) {
     Json list = Json::array();
@@ -58,8 +57,8 @@ Json content_of(const Json& form) {
   return {{"application/json", {{"schema", schema_of(form)}}}};
 }
 
-/// An operation of `openapi.json` as OpenAPI has it. `query` has parameters, or the names of those that several
-/// operations have; `body` or `optional_body`, and `answer`, are schemas.
+/// Expands an operation. `query` has parameters, or names of shared ones. `body` or `optional_body`, and `answer`, are
+/// schemas.
 Json operation_of(Json operation, const Json& shared_parameters) {
   for (const Json& form : operation.value("query", Json::array())) {
     Json parameter = form.is_string() ? shared_parameters.at(form.get<std::string>()) : form;
@@ -80,7 +79,7 @@ Json operation_of(Json operation, const Json& shared_parameters) {
   return operation;
 }
 
-/// The operations of a path. Its parameters, as "{id}", are any texts unless it says more of them.
+/// Expands the operations of a path. A path parameter such as "{id}" is a string unless the operations describe it.
 Json path_of(const std::string& path, const Json& operations, const Json& shared_parameters) {
   Json all = Json::object();
   for (std::size_t end = 0, begin = path.find('{'); begin != std::string::npos; begin = path.find('{', end)) {

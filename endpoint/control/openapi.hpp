@@ -7,9 +7,9 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// The OpenAPI 3.1 document of the control API, with the schema of scripts among its components.
+/// Returns the OpenAPI 3.1 document of the control API, which includes the schema of scripts.
 Json openapi_document();
-/// "GET /control/v1/stubs/{id}", a line for each route that the program has.
+/// Returns one line per route: "GET /control/v1/stubs/{id}".
 std::string route_lines();
 
 }  // namespace endpoint

@@ -56,7 +56,7 @@ ControlAnswer show_metrics(Control& control, const ControlRequest&) {
           "text/plain; version=0.0.4; charset=utf-8"};
 }
 
-/// The request has brought a code in place of the token.
+/// Returns the token: the request had a valid code in its place.
 ControlAnswer open_session(Control& control, const ControlRequest& request) {
   static_cast<void>(request.object({}));
   return {200, Json{{"token", control.token}}};

@@ -1,4 +1,4 @@
-// The paths' beginning; how paths and queries are compared; 404, 405.
+// The prefix of paths; matching paths and queries; 404 and 405.
 
 #include "router.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view root = "/control/v1";
 
-/// What stands before the next slash; takes it and the slash off.
+/// Removes the next segment and its slash, and returns the segment.
 std::string_view next_segment(std::string_view& path, bool& last) {
   const std::size_t end = path.find('/');
   const std::string_view segment = path.substr(0, end);
@@ -22,7 +22,7 @@ std::string_view next_segment(std::string_view& path, bool& last) {
   return segment;
 }
 
-/// The values of the `{…}` segments; nothing when the path is another one.
+/// Returns the values of the `{…}` segments, or nothing if the path does not match.
 std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
   std::vector<std::string> parameters;
   for (bool pattern_ends = false, path_ends = false; !pattern_ends;) {
@@ -40,7 +40,7 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, std::str
   return parameters;
 }
 
-/// A name or a value of a query: "+" stands for a space.
+/// Decodes a name or value of a query, where "+" means a space.
 std::optional<std::string> decoded(std::string text) {
   std::replace(text.begin(), text.end(), '+', ' ');
   return internal::text::percent_decode(text);
@@ -51,7 +51,7 @@ std::optional<std::string> decoded(std::string text) {
 ControlRouter::ControlRouter() {
   for (const auto& table : {root_routes(), script_routes(), stub_routes(), failure_routes(), evidence_routes()})
     routes_.insert(routes_.end(), table.begin(), table.end());
-  // A path that is written out comes before one with a segment of any value.
+  // Literal paths come before paths with parameters.
   std::stable_sort(routes_.begin(), routes_.end(), [](const ControlRoute& one, const ControlRoute& other) {
     const auto is_open = [](const ControlRoute& route) {
       return std::string_view(route.path).find('{') != std::string_view::npos;

@@ -1,4 +1,4 @@
-// `/scopes`, `/verify`, `/review`; what ends with a scope.
+// `/scopes`, `/verify`, `/review`; the end of a scope.
 
 #include <utility>
 
@@ -39,7 +39,7 @@ ControlAnswer list_scopes(Control& control, const ControlRequest&) {
   return {200, Json{{"scopes", std::move(scopes)}}};
 }
 
-/// Takes away what belongs to a scope alone.
+/// Removes everything that belongs to a scope.
 void forget(Control& control, const std::string& id) {
   const internal::Inside inside = control.inside();
   control.layer.remove_stubs(control.gateway(), id);
@@ -47,7 +47,7 @@ void forget(Control& control, const std::string& id) {
   inside.forget_removed(RequestScope(id));
   inside.forget_states(scoped_name(id, ""), id);
   control.gateway().clear_failures(for_key(id));
-  // What still waits for the test would wait without end.
+  // Open the scope's gates: requests that wait at them would wait forever.
   for (auto& [name, gate] : control.gates.known(id)) gate.open();
   inside.answer_all(RequestScope(id), Failure(500, "scope_ended", "the test that was asked for this reply has ended"));
   control.gates.forget(id);
@@ -60,7 +60,7 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
   const std::string& id = request.parameters.at(0);
   static_cast<void>(request.object({}));
   const std::optional<Scope> scope = control.scopes.find(id);
-  // When two end it at once, only one of them does.
+  // If two requests end the scope, only one succeeds.
   if (!scope || !control.scopes.remove(id)) {
     std::vector<std::string> known;
     for (const Scope& one : control.scopes.all()) known.push_back(one.id);
@@ -69,9 +69,9 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
   const Verification verification = control.gateway().verify(scope->id);
   const Review review = control.gateway().review(scope->id);
   bool ok = static_cast<bool>(verification);
-  // As --fail-on error has it, which is the default.
+  // Like --fail-on error, the default.
   for (const Finding& finding : review.findings()) ok = ok && finding.severity != Severity::error;
-  // What is right is not told beside what is wrong.
+  // If anything failed, the message has only failures.
   std::string message;
   const bool is_clean = review.findings().empty();
   if (!verification || is_clean) message = verification.message();

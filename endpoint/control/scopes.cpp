@@ -1,4 +1,4 @@
-// The scopes that there are; names inside of a scope.
+// The active scopes; names within a scope.
 
 #include "scopes.hpp"
 

@@ -10,23 +10,22 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// A test of several that share the gateway: it has a key of its own, whose id is the scope's id.
+/// One of several tests that share the gateway. Its own key has the same ID as the scope.
 struct Scope {
   std::string id;
   std::string name;
 };
 
-/// The name of a state machine or a gate inside a scope: no other scope has the same. Without a scope, the name itself.
+/// Returns a unique name for a scope's state machine or gate. Without a scope, returns the name itself.
 std::string scoped_name(const std::string& scope, const std::string& name);
 
-/// The scopes that the control API has made and not ended.
+/// The active scopes of the control API.
 class Scopes {
  public:
   void add(Scope scope);
-  /// Returns whether there was one.
+  /// Returns whether the scope existed.
   bool remove(const std::string& id);
   std::optional<Scope> find(const std::string& id) const;
-  /// The scopes in order of creation.
   std::vector<Scope> all() const;
 
  private:

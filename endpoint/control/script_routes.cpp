@@ -34,7 +34,7 @@ ControlAnswer show_script(Control& control, const ControlRequest&) {
                     {"stubs", std::move(stubs)}}};
 }
 
-/// A document as others may see it again: a key's secret is told once, to whoever made it.
+/// Removes key secrets, which are shown only to the client that created the key.
 Json without_secrets(Json document) {
   if (!document.is_object() || !document.contains("keys") || !document["keys"].is_array()) return document;
   for (Json& key : document["keys"])
@@ -106,7 +106,7 @@ bool has_part(const std::vector<std::string>& what, const char* part) {
   return std::find(what.begin(), what.end(), part) != what.end();
 }
 
-/// Forgets what belongs to a scope alone, which goes on.
+/// Resets the parts of a scope, which stays active.
 void reset_scope(Control& control, const std::string& id, const std::vector<std::string>& what) {
   const internal::Inside inside = control.inside();
   if (has_part(what, "stubs")) {
@@ -159,7 +159,7 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
   control.layer.forget(sections);
   if (has("connections")) control.listening = true;
   control.serving.reset(what);
-  if (has("stubs")) control.gates.reset();  // last, when what was mounted before comes to none of them any more
+  if (has("stubs")) control.gates.reset();  // last, when earlier stubs can no longer reach a gate
   return {200, Json{{"reset", std::move(done)}, {"kept", std::move(kept)}}};
 }
 

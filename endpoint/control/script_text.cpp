@@ -1,4 +1,4 @@
-// Bodies that are scripts or a section of one: their errors, and the gates that they share.
+// Reads bodies that are scripts or sections: their errors, and shared gates.
 
 #include "script_text.hpp"
 

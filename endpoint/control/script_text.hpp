@@ -9,28 +9,28 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// How a request's body is read as a script.
+/// Options for reading a request body as a script.
 struct ScriptTextOptions {
-  /// What reports show in place of a file: "POST stubs". Without a slash, behind which a file's name would begin.
+  /// Shown in reports in place of a file: "POST stubs". It has no slash, since a file name would start there.
   std::string label;
-  /// The section whose entry, or list of entries, the body is: "stubs". Empty: a whole document.
+  /// The section that the body holds an entry or entries of, such as "stubs". Empty: a whole document.
   const char* section = "";
-  /// The id of the scope that stubs and failures are for; empty: for none.
+  /// The scope of its stubs and failures; empty: none.
   std::string scope = {};
-  /// Whether it is to be mounted: gates that it names first are kept.
+  /// Whether the body will be mounted. If so, new gates are kept.
   bool mounts = true;
 };
 
-/// A body that was read as a script.
+/// A script from a request body.
 struct ScriptText {
   ScriptDocument document;
-  /// What the client sent.
+  /// The body as sent.
   Json json;
-  /// How many entries its section has.
+  /// The number of entries in its section.
   std::size_t entries;
 };
 
-/// Reads a body. Throws ControlError `invalid_json` and `invalid_script`, whose places are those of the body.
+/// Reads a body as a script. Throws ControlError `invalid_json` and `invalid_script` with positions in the body.
 ScriptText read_script(Control& control, const std::string& body, const ScriptTextOptions& options);
 
 }  // namespace endpoint

@@ -1,4 +1,4 @@
-// The codes of console addresses: how long one works, how often a fresh one is shown.
+// Console codes: lifetime and rate limit of new codes.
 
 #include "session_codes.hpp"
 
@@ -23,7 +23,7 @@ SessionCodes::Verdict SessionCodes::take(std::string_view code) {
   const Clock::time_point now = now_();
   const std::lock_guard<std::mutex> lock(mutex_);
   Issued* found = nullptr;
-  for (Issued& one : issued_)  // all of them, whichever it is
+  for (Issued& one : issued_)  // compare all, to take constant time
     if (equal_in_constant_time(code, one.code)) found = &one;
   if (!found) return Verdict::unknown;
   if (found->used) return Verdict::used;

@@ -13,33 +13,33 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// The codes of console addresses: each is exchanged for the token once, within 60 s of real time, at the program that
-/// made it. A browser's history keeps addresses, and finds there a code that opens nothing any more. For any thread.
+/// The single-use codes of console addresses. A client exchanges a code for the token within 60 s of real time. A code
+/// in the history of a browser is used up and opens nothing. Thread-safe.
 class SessionCodes {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Verdict {
-    /// It opens the console now, and never again.
+    /// The code was valid; it is now used.
     good,
     used,
     late,
-    /// No code of this program, or one of long ago.
+    /// Not a code of this run, or too old to be remembered.
     unknown,
   };
 
   static constexpr std::chrono::seconds lifetime{60};
-  /// Between two fresh codes, so that nobody fills a terminal with them.
+  /// The minimum time between new codes, which limits output on the terminal.
   static constexpr std::chrono::seconds pause{5};
 
-  /// `now` is another clock for tests.
+  /// Tests pass another clock.
   explicit SessionCodes(std::function<Clock::time_point()> now = &Clock::now) : now_(std::move(now)) {}
 
-  /// A new code, in base64url.
+  /// Returns a new code in base64url.
   std::string make();
-  /// Judges a code. A good one is used from now on.
+  /// Checks a code, and marks a valid one as used.
   Verdict take(std::string_view code);
-  /// Gives `show` a fresh code, unless it was given one less than 5 s ago. Where `show` returns false, nobody has seen
-  /// the code: it opens nothing, and the next call may show one at once.
+  /// Passes a new code to `show`, at most once in 5 s. If `show` returns false, the code is invalid, and the next call
+  /// may show one immediately.
   void renew(const std::function<bool(const std::string& code)>& show);
 
  private:
@@ -48,14 +48,14 @@ class SessionCodes {
     Clock::time_point made;
     bool used = false;
   };
-  /// Codes are made when a person needs one: so many are remembered, to tell a used one from a foreign one.
+  /// The number of remembered codes, to tell used codes from unknown ones.
   static constexpr std::size_t most_remembered = 100;
 
   std::string add(Clock::time_point made);
 
   const std::function<Clock::time_point()> now_;
   std::mutex mutex_;
-  std::mutex renewing_;  // held while a fresh code is shown
+  std::mutex renewing_;  // held while a new code is shown
   std::deque<Issued> issued_;
   std::optional<Clock::time_point> renewed_;
 };

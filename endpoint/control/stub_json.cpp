@@ -1,4 +1,4 @@
-// A stub as JSON: its layer and its scope.
+// Stubs as JSON, with layer and scope.
 
 #include "stub_json.hpp"
 
@@ -10,7 +10,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// What several stubs are shown by.
+/// Converts several stubs, with shared lookups.
 class Shown {
  public:
   explicit Shown(const Control& control) : control_(control), viewer_(control.gateway()) {}
@@ -41,7 +41,7 @@ class Shown {
 
   const Control& control_;
   internal::StubViewer viewer_;
-  std::optional<std::set<std::uint64_t>> of_files_;  // once it was asked for
+  std::optional<std::set<std::uint64_t>> of_files_;  // computed on first use
 };
 
 }  // namespace

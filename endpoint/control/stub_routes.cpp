@@ -27,7 +27,7 @@ ControlAnswer list_stubs(Control& control, const ControlRequest& request) {
   return {200, stubs_json(control, control.scope_of(request), behind, most)};
 }
 
-/// The stub that the path names. Throws ControlError `no_such_stub`, also for one that is not of the scope.
+/// Returns the stub of the path. Throws ControlError `no_such_stub`, also for another scope's stub.
 Stub stub_of(const Control& control, const ControlRequest& request) {
   const std::uint64_t id = request.id(0, "no_such_stub", "stub");
   const std::optional<Scope> scope = control.scope_of(request);

@@ -1,4 +1,4 @@
-// How often long polls look, how many there are.
+// Long polls: the polling interval and the limit on their number.
 
 #include "waits.hpp"
 
@@ -32,7 +32,7 @@ class Waits::Turn {
 };
 
 bool Waits::wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition) {
-  // What is waited for often comes at once; a poll that lasts asks more rarely.
+  // Poll fast at first: most conditions hold soon.
   constexpr std::chrono::milliseconds longest_pause{20};
   std::chrono::milliseconds pause{1};
   std::optional<Turn> turn;
@@ -41,7 +41,7 @@ bool Waits::wait_until(Moment deadline, const ControlRequest& request, const std
     const Moment now = std::chrono::steady_clock::now();
     if (now >= deadline) return false;
     if (request.is_abandoned && request.is_abandoned())
-      throw ControlError(503, "client_left", "the client has left");  // which nobody reads
+      throw ControlError(503, "client_left", "the client has left");  // not read by a client
     if (!turn) turn.emplace(waiting_);
     std::unique_lock<std::mutex> lock(mutex_);
     if (ended_.wait_until(lock, std::min(deadline, now + pause), [this] { return stopped_.load(); })) require_running();

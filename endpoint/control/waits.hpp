@@ -12,31 +12,31 @@ namespace endpoint {
 
 struct ControlRequest;
 
-/// Where long polls of the control API wait.
+/// The long polls of the control API.
 class Waits {
  public:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// Asks until the condition holds or the moment has come, and returns whether it held. It asks at once, then every
-  /// few milliseconds, and without a lock. Throws ControlError `stopping` when the program ends meanwhile, and
-  /// `client_left` when the client does, whose connection is then free for another.
+  /// Polls the condition until it holds or the deadline passes, and returns whether it held. Checks at once, then every
+  /// few milliseconds, without a lock. Throws ControlError `stopping` at the end of the program, and `client_left` if
+  /// the client disconnects, which frees the connection.
   bool wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition);
-  /// Ends every wait, those to come included.
+  /// Ends all current and future waits.
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// Throws ControlError `stopping` once the program ends: what takes long asks this between its steps.
+  /// Throws ControlError `stopping` at the end of the program. Long operations call it between steps.
   void require_running() const;
 
-  /// Fewer than there are connections: some must be left for what the waits wait for.
+  /// Fewer than the connection limit, to leave connections for the requests that end the waits.
   static constexpr std::size_t most = 48;
 
  private:
-  /// One of them.
+  /// One wait.
   class Turn;
 
   std::mutex mutex_;
   std::condition_variable ended_;
-  std::atomic<bool> stopped_{false};  // changed under the mutex
+  std::atomic<bool> stopped_{false};  // changed with the mutex locked
   std::atomic<std::size_t> waiting_{0};
 };
 
