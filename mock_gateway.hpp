@@ -4308,8 +4308,8 @@ Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Scenarios of your own: a folder of scripts, each with a "scenario" section, which says what the script does to a
-/// client and what a good client makes of it. docs/catalogue.md has an example. A value: cheap to copy.
+/// Your own scenarios: a folder of scripts, each with a "scenario" section. The section says what the script does to a
+/// client and how a good client reacts. docs/catalogue.md has an example. A value type, cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
 ///       Gateway gateway{scenario.options()};
@@ -4318,14 +4318,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` of a folder, those in folders within included, in the order of their bytes; of
-  /// a file, that file. Each is one scenario. Throws ScriptError with the problems of all of them.
+  /// Reads every `*.json` and `*.jsonc` of a folder and its subfolders, sorted bytewise by path, or a single file. Each
+  /// file is one scenario. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// In the order of their files.
+  /// The scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
-  /// The scenario of that name. Throws GatewayError, which says what there is, when there is none.
+  /// Returns the scenario of that name. Throws GatewayError, which lists the known names, if there is none.
   Scenario scenario(std::string_view name) const;
 
  private:
@@ -4357,36 +4357,35 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 class Gate;
 
-/// What is wrong with a script document, and where.
+/// A problem of a script document, with its place.
 struct ScriptProblem {
-  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
-  /// means.
+  /// A document with an error cannot be served. One with a warning can, but probably does not do what its author means.
   Severity severity = Severity::error;
-  /// The file as it was named; empty for a document that came as Json.
+  /// The file name as given; empty for a document that was passed as Json.
   std::string file;
-  /// Line and column count from 1; both are 0 for a document that came as Json.
+  /// Line and column, from 1; both 0 for a document that was passed as Json.
   std::size_t line = 0;
   std::size_t column = 0;
   /// JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// What is wrong, and what would be right.
+  /// What is wrong, and how to correct it.
   std::string message;
-  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
-  /// values of "secret" and "api_key" are asterisks.
+  /// The line of the file, without its line end. Of a longer line, up to 500 bytes on each side of the place. API keys
+  /// and the values of "secret" and "api_key" are masked with asterisks.
   std::string source;
-  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  /// The column at which `source` begins; greater than 1 if a long line was cut.
   std::size_t source_column = 1;
 
-  /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
+  /// Returns "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret below the place.
   std::string to_string() const;
 };
 
-/// Says why script documents cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() contains all problems that are kept.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says when there are more.
+  /// Keeps the first twenty problems; what() says if there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp so that including files need not compile them.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   MOCK_GATEWAY_INLINE ~ScriptError() override;
@@ -4406,14 +4405,17 @@ struct ScriptPlan;
 
 }  // namespace detail
 
-/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
+/// A handle to everything that a script document has mounted on a gateway. Thread-safe. It may outlive the document and
+/// the gateway.
 class LoadedScript {
  public:
   /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the stub of that name, or the first of several. Throws GatewayError, which lists the names, if there is
+  /// none.
   Stub stub(const std::string& name) const;
-  /// The gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, if there is
+  /// none.
   Gate gate(const std::string& name) const;
 
  private:
@@ -4424,52 +4426,52 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
-/// what they hold. A value: cheap to copy.
+/// Script documents, read and checked: the values of the C++ API, written as JSON. docs/scripts.md describes their
+/// keys. A value type, cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the last step for a document that says nothing of how the gateway starts.
+/// Gateway::load does the same for a running gateway and a document without "gateway".
 class ScriptDocument {
  public:
-  /// Reads files, and of folders every `*.json` and `*.jsonc`, those in folders within included, in the order of their
-  /// bytes. Several are one document: stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws
-  /// ScriptError with the problems of all of them.
+  /// Reads files, and every `*.json` and `*.jsonc` of folders and their subfolders, sorted bytewise by path. Several
+  /// files form one document, with stubs in the given order. Comments (`//`, `/* */`) are allowed. Throws ScriptError
+  /// with the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
+  /// Does the same for a document that will replace `loaded`: gates of the same name are shared with it.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// Reads and checks a document that is a value. Throws ScriptError.
+  /// Reads and checks a document that is passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
-  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
-  /// `base` that no gateway can have.
+  /// Returns the options with which the gateway must start: `base`, changed by the document's "gateway" and "keys".
+  /// Models and keys are added. If `base` has a model already, the document may change its owner. Throws GatewayError
+  /// for a value of `base` that is invalid.
   Options options(Options base = Options()) const;
-  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
-  /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
-  /// the gateway nor the document has.
+  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
+  /// keys. The stubs form one block, before all stubs mounted earlier; the first match answers. Throws GatewayError if
+  /// a key's secret or name belongs to a key with another name or secret. Throws ScriptError for a failure whose key
+  /// neither the gateway nor the document has. After an exception nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
-  /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
-  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
-  /// mount() does, and changes nothing then.
+  /// Replaces the document that `loaded` has mounted on that gateway. Stubs change in one step: each request is
+  /// answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its position in
+  /// its sequence. Keys, failures, chaos, connection faults and operations change only if their section has changed. If
+  /// a key has a new secret, its old one is refused. What other callers mounted stays. Throws like mount(), and then
+  /// changes nothing.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
-  /// Whether it says how the gateway starts ("gateway").
+  /// Whether the document has "gateway" settings.
   bool has_options() const;
-  /// Whether both say the same of how the gateway starts.
+  /// Whether both documents have the same "gateway" settings.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
+  /// Returns the warnings: probable mistakes in a valid document, such as a stub hidden by an earlier one, or an
+  /// unreachable state.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
-  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
+  /// Adds warnings that depend on the gateway: models that it does not serve, unknown keys in `key_is`, operations in a
+  /// key's rights that are not mounted, and probable spelling mistakes of operations in a failure's scope.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files that were read, in order; empty for a value.
+  /// The files that were read, in order; empty for a document that was passed as Json.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 
@@ -4481,7 +4483,7 @@ class ScriptDocument {
   detail::Lasting<const detail::ScriptPlan> plan_;
 };
 
-/// The JSON Schema (draft 2020-12) of script documents.
+/// Returns the JSON Schema (draft 2020-12) of script documents.
 Json script_schema();
 
 template <class T, std::enable_if_t<std::is_same_v<T, Json>, int>>
@@ -11309,8 +11311,8 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 // ---- document/script_reader.hpp -------------------------------------------------------------------------------------
 
-// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
-// same rows make the JSON Schema and the tables of the documentation.
+// Tables for reading script documents. Each row describes a key: its type, a one-line text, and the function that
+// applies its value. The JSON Schema and the tables of the documentation are made from the same rows.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11322,17 +11324,17 @@ struct ScriptNode {
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null when there is no such key.
+  /// Returns the value of a key, or null if the key is missing.
   const Json* find(const char* key) const;
-  /// The value of a key that is there.
+  /// Returns the value of a key, which must exist.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The last part of the pointer: its name in its object. Such names as tables have.
+  /// Returns the last part of the pointer, without unescaping it. Keys of tables need no escaping.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
-/// has been noted.
+/// An exception of functions that read a value. The row or list element that called them notes it. An empty message
+/// means that the mistake has been noted already.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
@@ -11340,7 +11342,7 @@ struct ScriptMistake {
   bool key = false;
 };
 
-/// A name in a document of something that another place has: another section, another file, or the gateway.
+/// A name in a document that refers to another section, another file, or the gateway.
 struct ScriptReference {
   enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
@@ -11350,16 +11352,16 @@ struct ScriptReference {
 
 struct ScriptTable;
 
-/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+/// The type of a value. Rows name it by a function, so that a table can contain itself.
 struct ScriptType {
-  /// What a reader calls it: "duration", "list of stubs".
+  /// Name for messages and documentation: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
-  /// Null: just "$rows".
+  /// JSON Schema as JSON text. "$rows" stands for the schema of the table's object, "$names" for the list of names.
+  /// Null means "$rows".
   const char* schema;
-  /// The keys of its objects; null when it has none.
+  /// The keys of its objects; null if it has none.
   const ScriptTable* table = nullptr;
-  /// The texts that it may be; null when it has none, or the schema tells them.
+  /// The allowed strings; null if there are none, or if the schema lists them.
   std::vector<std::string> (*names)() = nullptr;
 };
 
@@ -11367,20 +11369,20 @@ struct ScriptType {
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// What it means, in a line.
+  /// One-line description.
   const char* text;
-  /// Applies the value to what the table is of; null: the object's own reader does.
+  /// Applies the value to the target of the table; null if the object's own reader does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
-  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  /// JSON Schema members that this key adds to those of its type: `"minimum":1`.
   const char* limits = "";
-  /// What stands in front of the text.
+  /// Prefix of the text.
   const char* lead = "";
-  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  /// Name of a group of keys for the table's rules: "$trigger". Empty if the key is in no group.
   const char* group = "";
 };
 
-/// The row as one of a group.
+/// Returns the row with a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
@@ -11391,46 +11393,45 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
-  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
-  /// member for each KEY.
+  /// JSON Schema members that say which keys may be combined: `"oneOf":[…]`. The object's own reader checks the same. A
+  /// group stands for its keys: as a list element for `{"required":[KEY]}` of each key, as a member name for each key.
   const char* rules = "";
-  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  /// Another table whose keys are allowed too, and are applied by another reader. Null if there is none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// The row of a key, whichever of the two tables has it; null when none does.
+  /// Finds the row of a key in either table; null if there is none.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group, whichever of the two tables has it.
+  /// Returns the keys of a group in either table.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
-/// A text that documents are in, and where each value of it stands.
+/// The text of a script document, and the place of each value.
 struct ScriptSource {
-  std::string file;  // empty: a value that came as Json
+  std::string file;  // empty if it was passed as Json
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Where a value stands, or its key.
+  /// Makes a problem with the place of a value, or of its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Gives a problem its line and column, and what stands around them, without secrets.
+  /// Sets the line, the column and the excerpt of a problem. Secrets in the excerpt are masked.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
+  /// Returns the line and column of a byte. Scans the text at most once in total, whatever the order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// A place in the text, and how far it is.
+  /// An offset in the text with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
   };
-  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+  mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
-/// and "enum". Types with keys or a pattern of their own are left to their readers.
+/// The limits of a row's JSON Schema: type, "minimum", "maximum", "minLength" and "enum". Types with keys or a pattern
+/// are checked by their own readers.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
-  /// Throws ScriptMistake for a value that is not within them.
+  /// Throws ScriptMistake for a value outside the limits.
   void require(const ScriptNode& node) const;
 
  private:
@@ -11442,32 +11443,32 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// What is known while a document is read.
+/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes there are.
+  /// The number of mistakes so far.
   std::size_t noted() const { return noted_; }
-  /// Keeps a name until it is known what there is.
+  /// Keeps a reference, to be resolved after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
   std::vector<ScriptReference> take_references() { return std::move(references_); }
   const ScriptSource& source() const { return source_; }
-  /// The gate of that name, one for all documents that are read together.
+  /// Returns the gate of that name, which is shared by all documents that are read together.
   Gate gate(const std::string& name);
-  /// The line of a value, for reports.
+  /// Returns the source location of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
-  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
-  /// keys and limits are looked at.
+  /// Applies each key of an object to `target` by its row, if the value is within the row's limits. Notes mistakes and
+  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, it only checks
+  /// keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  /// Reads each element of a list, and notes mistakes. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  /// Calls a function, and notes a ScriptMistake or GatewayError that it throws.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -11478,8 +11479,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // of the noted ones, those with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::size_t told_ = 0;                             // how many noted mistakes have a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
   std::vector<ScriptReference> references_;
 };
 
@@ -11492,24 +11493,25 @@ inline constexpr std::size_t most_problems = 20;
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
+/// Returns `; did you mean "text"?` if a known word is near, otherwise the known words, shortened to fit into a
+/// message.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// A message in which keys and values are quoted, as long as it may be, and printable.
+/// Makes a message printable and cuts it to the maximum length. The message may quote keys and values.
 std::string bounded(const std::string& message);
-/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+/// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake when both keys are there.
+/// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+/// Returns the only one of several keys that an object has. Throws ScriptMistake for none or more than one.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object that has no other key.
+/// Does the same, and throws ScriptMistake for any other key.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
-/// many characters as before, so that columns stay.
+/// Masks API keys with asterisks: `sk-` at the beginning of a word, and the rest of the word. The length stays the
+/// same, so that columns stay correct.
 void hide_keys(std::string& text);
-/// A text that lives as long as the program: reports name a file after its document is gone.
+/// Returns a copy that lives as long as the program: reports name a file after its document is destroyed.
 const char* lasting(const std::string& text);
-/// The message without the library's name in front, and with names in place of calls: a key is not called.
+/// Returns the message without the library's name, and without the parentheses of function names.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -11521,15 +11523,16 @@ std::string plain_message(const std::exception& exception);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
 
-/// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
-/// of their bytes. Notes paths that lead nowhere.
+/// Expands paths to files. A folder stands for its `*.json` and `*.jsonc` files, including subfolders, sorted bytewise
+/// by path. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// The text of a file. Notes one that cannot be read; false then.
+/// Reads the text of a file. Returns false, and notes the problem, if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Parses the text of a source and finds its places. Notes what is no JSON, and keys that an object has twice; false
-/// when there is no value.
+/// Parses the text of a source and records the places of its values. Notes syntax errors and duplicate keys. Returns
+/// false if the text is not JSON.
 bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
-/// Whose format a document without "mock_gateway" seems to have: "an aimock fixture file"; empty when it is none known.
+/// Guesses the format of a document without "mock_gateway": "an aimock fixture file". Returns an empty string for an
+/// unknown format.
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files
@@ -11537,35 +11540,34 @@ std::string foreign_format(const Json& document);
 
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
-// What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
-// models, keys and operations that the gateway must have.
+// Checks of references in script documents: hidden stubs, unreachable states, and models, keys and operations that the
+// gateway must have.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct GatewayState;
 struct ScriptPlan;
 
-/// A name that no document of those that are read together declares: only a gateway can tell whether there is such a
-/// thing.
+/// A name that none of the documents declares. Only the gateway can tell whether it exists.
 struct OpenReference {
   ScriptReference::Kind kind;
   std::string name;
-  /// The first place that names it, without a message.
+  /// The first place with the name, without a message.
   ScriptProblem place;
-  /// How many others name it.
+  /// The number of other places with the name.
   std::size_t others = 0;
 };
 
 namespace script_references {
 
-/// Looks at documents of which all are read and none has a mistake: warns of stubs that never answer, hidden by others
-/// or in a state that nothing leads to, and keeps the names that no document declares. The sources of the plan's parts
-/// must still be there; it forgets them. `is_all`: whether they are all that leads to states; what calls mount one by
-/// one is not, so that it is not warned of states then, but of a state that is spelled as no script has it.
+/// Checks documents that were read without mistakes. Warns of stubs that never answer because an earlier stub hides
+/// them or their state is unreachable, and collects names that no document declares. The sources of the plan's parts
+/// must still exist; the function drops the parts. Set `is_all` to false if more stubs may be mounted by other calls:
+/// then it warns only of states with a wrong syntax.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-/// Warnings of models, keys and operations that the gateway does not have.
+/// Returns warnings for models, keys and operations that the gateway does not have.
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Errors: keys for which a document forces failures, and which the gateway would not have with it mounted as `owner`.
+/// Returns errors for failures whose key the gateway would not have after mounting the document as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11577,16 +11579,16 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedFailure {
   Failure failure;
-  /// Nothing: until cleared.
+  /// Empty: until cleared.
   std::optional<std::size_t> times;
   FailureScope scope;
-  /// The name of a key, whose id is known once it is mounted; empty: the scope above.
+  /// The name of a key, whose id is known once the key is mounted. Empty: use `scope`.
   std::string key;
 };
 
 struct ScriptedConnectionFault {
   ConnectionFault fault;
-  /// Nothing: every connection.
+  /// Empty: every connection.
   std::optional<std::size_t> times;
   SourceLocation where;
 };
@@ -11594,23 +11596,23 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request, the last one all that follow; never empty.
+  /// Each answers one request, the last one all later requests. Never empty.
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents that are read together.
+/// One of the documents that are read together.
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // of the plan's
+  std::size_t first_stub;  // index in the plan
   std::vector<ScriptReference> references;
-  std::vector<MachineState> states;  // its section of that name
+  std::vector<MachineState> states;  // the section "states"
 };
 
-/// All that documents say.
+/// The contents of all documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// What "gateway" holds, one for each document that has it.
+  /// The "gateway" sections of the documents that have one.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -11619,17 +11621,17 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// What the last document with a "scenario" says there. Without a name there is none.
+  /// The last "scenario" section of the documents. Without one, its name is empty.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
+  /// The JSON of each section, except "stubs" and "gateway", by name. Unchanged sections are not mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
-  /// key's}, {method, path}.
+  /// Used while reading: the documents read so far, and values that must be unique: {"name", name of a key}, {"secret",
+  /// secret of a key}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces what a client was refused on whatever it asked for.
+  /// Whether a document is a bundle. A bundle forces the failure that its client received, for any operation.
   bool has_bundle = false;
 };
 
@@ -11642,9 +11644,9 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys that stand beside "failure", wherever it is.
+/// The keys allowed beside "failure".
 const ScriptTable& failure_setters();
-/// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
+/// Adds a row, of the group "$trigger", for each trigger; `lead` is a prefix of its text.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
@@ -11661,41 +11663,41 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// The matchers of a "when" or "should".
+/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// The calls of a list, as a client sees them.
+/// Reads a list of tool calls, as a client sees them.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// The failure of an object that has "failure" and setters of it beside other keys.
+/// Reads the failure of an object with "failure" and its setters; ignores other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// The named failure of this status; for any other status, one with the code `forced_failure`.
+/// Returns the named failure with this status. For other statuses, returns one with the code `forced_failure`.
 Failure failure_with_status(int status);
-/// The keys that read_failure looks at.
+/// Whether read_failure reads the key.
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
-/// setter there.
+/// Throws ScriptMistake for a setter of a failure in an object without "failure". `content_type`: whether
+/// "content_type" counts as such a setter.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object that has one among other keys.
+/// Reads the trigger of an object; ignores other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
-/// Throws ScriptMistake for what is none, with its problems noted.
+/// Reads a fault. Throws ScriptMistake, after noting the problems, if it is invalid.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" to options.
+/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// A whole document: adds what it says to the plan. The reader's source must stay until script_references::resolve.
+/// Adds a document to the plan. The reader's source must exist until script_references::resolve.
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
-/// The same, with every mistake noted; of another format only which one it seems to be.
+/// Does the same, and notes every mistake. If the document has a known foreign format, notes only that.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
-/// most that are told.
+/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
+/// maximum.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Looks at what needs the whole of the plan. Throws ScriptError for errors; warnings become the plan's. The sources
-/// must still be there.
+/// Runs the checks that need the whole plan. Throws ScriptError for errors, and adds warnings to the plan. The sources
+/// must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
@@ -11704,7 +11706,7 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 
 // ---- document/script_values.hpp -------------------------------------------------------------------------------------
 
-// How values of documents become those of C++.
+// Conversion of values in documents to C++ values.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11714,7 +11716,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text that is a name: see script_values::name_of.
+/// A name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -11749,11 +11751,11 @@ ScriptType base64();
 
 }  // namespace script_types
 
-/// Names a type for read_as.
+/// Selects an overload of read_as.
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another kind, and lets GatewayError pass.
+// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
@@ -11788,33 +11790,34 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// The element of a list whose length was checked.
+/// Returns the list. Throws ScriptMistake unless it is a list of that length.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+/// The length limit of names of stubs, keys, tests, gates, state machines and states, because lists, logs and reports
+/// repeat them.
 inline constexpr std::size_t most_bytes_of_name = 256;
-/// Why a name is refused; empty for one that is not too long.
+/// Returns an error message for a name that is too long; empty for others.
 std::string too_long_a_name(const std::string& name);
-/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+/// Returns a name. Throws ScriptMistake if it is not a string, or too long.
 const std::string& name_of(const ScriptNode& node);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
+/// Returns the name or id of a key. Also throws ScriptMistake for a value that looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// A limit that lets something pass.
+/// Reads a limit whose count and window are not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// One of these words; its index.
+/// Returns the index of the word. Throws ScriptMistake if it is not one of them.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// A time that a pace can have: at most 30 days.
+/// Reads a time of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// The text of a string. Throws ScriptMistake for anything else.
+/// Returns the text of a string. Throws ScriptMistake for any other type.
 const std::string& text_of(const ScriptNode& node);
-/// True. `false` is a mistake: leaving the key out says so.
+/// Throws ScriptMistake unless the value is `true`: to say `false`, leave the key out.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
-/// for `true`.
+/// Calls a setter that returns a changed copy: `apply<&Reply::every>`. Calls a setter without a parameter if the value
+/// is `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -11839,31 +11842,32 @@ struct SetBy<Setter> {
 
 // ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
 
-// What a script has mounted; its code is in `script_document.cpp`.
+// The state of a mounted script; its code is in `script_document.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptPlan;
 
-/// What a document has mounted.
+/// Everything that a document has mounted.
 struct LoadedDocument {
-  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
-  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  /// Locked before `mutex`, by a reader of a document that shares these gates, until it has added new gates. Otherwise
+  /// two readers that add the same gate at the same time would create two.
   std::mutex naming = {};
-  std::mutex mutex = {};  // of what a replacement changes
+  std::mutex mutex = {};  // protects what a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
+  std::uint64_t place = 0;  // the position of its block of stubs
   Script::Stubs stubs = {};
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: a fault of every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan; expires with its document
 
-  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
-  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  /// Makes the next replacement mount these sections even if they have not changed, because their contents were
+  /// cleared. Sections are JSON pointers: "/failures". With "/stubs", its stubs are placed before all that are mounted
+  /// then.
   void forget(const std::vector<std::string>& cleared);
 };
 
@@ -35527,14 +35531,13 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
 
-// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file happened to an
-// exchange.
+// Keys of `scenario` in a script; why a folder of scenarios is refused; which exchanges a scenario of a file affected.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_types {
 
-// "scenario": what as_json(scenario) has, and "sent".
+// "scenario": the keys of as_json(scenario), and "sent".
 
 MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
@@ -35599,7 +35602,7 @@ MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const Scrip
 
 namespace scenario_files {
 
-/// A script that is a scenario.
+/// A scenario that is read from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -35618,7 +35621,7 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or notes why there is none.
+/// Adds the scenario of a file, or notes why the file has none.
 MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;
@@ -35678,7 +35681,7 @@ MOCK_GATEWAY_INLINE Scenario Catalogue::scenario(std::string_view name) const {
 
 // ---- document/script_document.cpp -----------------------------------------------------------------------------------
 
-// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+// Reading, mounting and replacing scripts; what a replacement keeps; how a problem is printed.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -35703,8 +35706,8 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
-/// are none. Without a message when there is no such part.
+/// Returns a problem for the first part of a value that JSON text cannot express: strings that are not UTF-8, binary
+/// values, discarded values, NaN and infinity. The message is empty if there is none.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -35745,7 +35748,6 @@ MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, 
       &target);
 }
 
-/// Reads one document into a plan.
 MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   ScriptReader reader(source, problems, plan.gates);
   read_whole(reader, document, plan);
@@ -35772,7 +35774,7 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description, the first of several
+  std::map<std::string, std::string> ids;  // by description; the first of several counts
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -35794,7 +35796,7 @@ MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, Connect
   }
 }
 
-/// Says where the faults stand now, which are as they were.
+/// Updates the source locations of faults that have not changed.
 MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -35802,9 +35804,9 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+/// Returns the stubs of the plan. A stub with the same JSON as a mounted stub is that stub.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -35822,11 +35824,11 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
   return block;
 }
 
-/// Mounts what differs from what is mounted.
+/// Mounts the sections that differ from the mounted ones.
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  // Mounting the same plan again is allowed even if a call has deleted a key since.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -35838,7 +35840,7 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, since a conflict of keys must leave all as it is.
+  // Keys come first: a conflict of keys must leave everything unchanged.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -35884,7 +35886,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // A long line, as of a file without line ends, is shown around the place.
+  // Of a long line, for example in a file without line ends, show only the part around the place.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -35977,7 +35979,7 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
 namespace detail {
 namespace script_documents {
 
-/// The models of which a document says whose they are.
+/// Returns the models whose owner a document sets.
 MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -35989,7 +35991,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// The models of both; of one that both have, the document's owner if it names one.
+/// Joins both lists. A model in both gets the document's owner if the document sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -36080,7 +36082,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 
 // ---- document/script_faults.cpp -------------------------------------------------------------------------------------
 
-// Keys and names of failures, faults, effects and faults of connections.
+// Keys and names of failures, faults, effects and connection faults.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -36248,7 +36250,7 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Faults of connections.
+// Connection faults.
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
@@ -36276,7 +36278,7 @@ struct NamedConnectionFault {
   ConnectionFault fault;
 };
 
-/// Those that need no argument.
+/// Connection faults without an argument.
 MOCK_GATEWAY_INLINE std::vector<NamedConnectionFault> named_connection_faults() {
   return {{"reset_on_accept", reset_on_accept()},
           {"close_on_accept", close_on_accept()},
@@ -36416,8 +36418,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
 
 // ---- document/script_files.cpp --------------------------------------------------------------------------------------
 
-// Which files of a folder are scripts; largest file; no JSON, YAML, formats of
-// other tools.
+// Which files of a folder are scripts; largest file; messages for invalid JSON, YAML and formats of other tools.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
@@ -36461,7 +36462,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// What there is in place of a file; empty for a file.
+/// Names a file type that is not a regular file; empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -36474,7 +36475,7 @@ MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
 
 MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
   std::error_code error;
-  // Opening a pipe or reading a device may take for ever.
+  // Opening a pipe or reading a device may block forever.
   const std::string other = other_kind(fs::status(file, error).type());
   if (!other.empty()) {
     note(problems, file,
@@ -36494,7 +36495,7 @@ MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::v
   return false;
 }
 
-/// Whether the text looks like YAML to somebody who reads its first line.
+/// Whether the first line of the text looks like YAML.
 MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -36522,7 +36523,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
   std::set<std::string> twice;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // What stands in a value that is there twice may be there twice too.
+    // Members of a duplicate value may be duplicates too; only the outermost is reported.
     bool inside = false;
     for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
          slash = place.pointer.rfind('/', slash - 1))
@@ -36584,7 +36585,7 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-/// The models that options have; options are copied for the whole list, and not for each model of it.
+/// The models of the options. Copies the options once for the whole list, instead of once per model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -36688,7 +36689,7 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
 MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, like models
 }
 
 MOCK_GATEWAY_INLINE ScriptType origins() {
@@ -36711,7 +36712,7 @@ MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// A time after which something is ended, which is not 0.
+/// A timeout; greater than 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);
@@ -36897,14 +36898,14 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
 
 // ---- document/script_matchers.cpp -----------------------------------------------------------------------------------
 
-// Keys of `when`, `should` and of texts.
+// Keys of `when`, `should` and text matchers.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds a matcher: `match<TextMatcher, &user_says>`.
+/// Adds the matcher that a function makes: `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -36918,7 +36919,7 @@ MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// The matchers of one object; several are joined by &&.
+/// Reads the matchers of one object, joined by &&.
 MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -36948,12 +36949,12 @@ MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node,
 
 MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// The text of an object that may leave it open.
+/// Reads the text matcher of a key; without the key, any text matches.
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
 
-// Objects of two or three keys, which are all that a matcher has.
+// Matchers that are objects of two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
@@ -37007,7 +37008,7 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has its keys, and no others; what is wrong is noted.
+/// Whether the object has its required keys. Notes what is wrong.
 MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -37105,7 +37106,7 @@ MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& nod
   match_word(reader, node, target);
 }
 
-/// What the schema says of a field that may be a few words only.
+/// Returns the schema's limits of a field with a fixed set of words.
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -37429,8 +37430,8 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
-// shows of its line.
+// Tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), at most 20 problems; the excerpt
+// of a problem.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -37448,12 +37449,12 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member of that name holds a secret; the name may be misspelt.
+/// Whether a member of that name holds a secret. Accepts misspelt names.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
-  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  constexpr std::size_t longest = 9;  // the longer name plus two characters
   if (name.size() > longest) return false;
   const std::string lower = text::lower_ascii(name);
-  // Most words have too few of a name's letters, which is known in less time than the distance.
+  // Counting shared letters is faster than the edit distance, and rules out most words.
   const auto is_near = [&lower](std::string_view secret) {
     const auto shared = std::count_if(lower.begin(), lower.end(),
                                       [secret](char letter) { return secret.find(letter) != std::string_view::npos; });
@@ -37463,12 +37464,12 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 }
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may be all digits.
+  // A secret may consist of digits only.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// What users of other test doubles, and of the API itself, call what scripts name otherwise.
+/// Names that other test doubles or the API itself use for keys of scripts.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -37505,13 +37506,13 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// The one of them that is meant, though it is spelled otherwise; null: none is.
+/// Returns the known word that another name stands for; null if there is none.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // "model" is model_is, "reset" is reset_connection, where nothing else begins so.
+  // A unique beginning is enough: "model" is model_is, "reset" is reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -37522,7 +37523,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
 }
 
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // beyond it nothing is near
+  constexpr std::size_t longest = 64;  // longer words are cut
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -37534,7 +37535,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // for the bytes of the words, in a message that has more
+  constexpr std::size_t room = 1500;  // maximum bytes of the listed words
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -37581,14 +37582,14 @@ MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* on
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns a text such as "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
   return most ? kind + " up to " + most->dump() : kind;
 }
 
-/// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
+/// Whether the value is a number without a fraction. 2.0 counts too, as in JSON Schema.
 MOCK_GATEWAY_INLINE bool is_whole(const Json& value) {
   return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
 }
@@ -37598,17 +37599,17 @@ MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comm
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function are the key's business here.
+  // Names of classes and functions mean nothing to the author of a script.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
-  plain = plain.substr(0, plain.find(". TextMatcher("));  // what C++ has for what no pattern can say
+  plain = plain.substr(0, plain.find(". TextMatcher("));  // drops advice for C++
   std::string names(plain);
   for (std::size_t call = names.find("()"); call != std::string::npos; call = names.find("()", call))
     names.erase(call, 2);
   return names;
 }
 
-/// What keys and names of members consist of.
+/// Characters of API keys and member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
@@ -37627,7 +37628,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// The first byte from `at` on that is no white space and in no comment; the end when there is none.
+/// Skips white space and comments from `at` on. Returns the end of the text if nothing follows.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -37641,8 +37642,8 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// Which bytes are of secrets: of the value behind the name of one. The text may be no JSON, with quotation marks that
-/// are others or missing.
+/// Marks the bytes of secrets: values of members that hold secrets. The text may be invalid JSON, with wrong or missing
+/// quotation marks.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -37667,9 +37668,9 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// A part of a text with an asterisk in place of each character of a secret.
+/// Returns a part of a text with each character of a secret replaced by an asterisk.
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // a secret, or its name, may begin so far before
+  constexpr std::size_t reach = 1000;  // how far before `begin` a secret or its name may start
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);
@@ -37684,7 +37685,7 @@ MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size
   return part;
 }
 
-/// The line that a place is in, without its end, as far as it is near the place.
+/// Returns the range of the line around a place, without its line end, at most 500 bytes to each side.
 MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);
@@ -37788,7 +37789,7 @@ MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) co
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than is shown tells that there are more.
+  // One problem beyond the limit tells that there are more.
   if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
@@ -37872,12 +37873,12 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
-// Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
+// Warnings of hidden stubs, unreachable states, and unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_references {
 
-using State = std::pair<std::string, std::string>;  // a state machine, and its state
+using State = std::pair<std::string, std::string>;  // a state machine and one of its states
 
 MOCK_GATEWAY_INLINE State state_of(const MachineState& one) { return {one.machine, one.state}; }
 
@@ -37888,7 +37889,7 @@ MOCK_GATEWAY_INLINE std::string others_too(std::size_t others) {
 
 MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// The part that has the stub, and the stub's pointer in it.
+/// Returns the part that contains the stub, and the stub's pointer in it.
 MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -37896,10 +37897,10 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// Names of one kind that are known.
+/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // of `all`, once that is whole
+  std::set<std::string_view> set = {};  // filled from `all` at the first lookup
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -37907,8 +37908,7 @@ struct KnownNames {
   }
 };
 
-/// What is near to a name, or what there is. Only for the first problems, as many as a report has of mistakes: each
-/// name is compared with all that are known.
+/// Suggests known names. Only for the first problems of a report, because each name is compared with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -37931,7 +37931,7 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
 
 // States.
 
-/// Which states can be reached: those in which state machines start, and those that a stub leads to which can answer.
+/// The reachable states: initial states, and `then_state` of stubs that can answer.
 class ReachableStates {
  public:
   explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
@@ -37960,7 +37960,7 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// The states of a state machine that can be reached.
+  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -37973,13 +37973,13 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
+  std::vector<std::size_t> unmet_;  // per stub: how many of its states are not reached yet
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, named by `{"machine": …, "state": …}` as other tools have it.
+/// Whether the author probably meant one state machine, written as in other tools: `{"machine": …, "state": …}`.
 MOCK_GATEWAY_INLINE bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -37988,7 +37988,7 @@ MOCK_GATEWAY_INLINE std::string as_object(const std::string& key, const std::str
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// What is hardly meant by `{"machine": "login", "state": "started"}`, and how that is written.
+/// Explains how to write `{"machine": "login", "state": "started"}` in a script.
 MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -38006,7 +38006,7 @@ MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const Reac
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: a state that only a call can lead to is a warning too.
+/// `is_all`: whether to warn of states that no stub leads to.
 MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
@@ -38016,7 +38016,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
   };
   std::vector<Dead> dead;
   std::map<State, std::size_t> told;
-  std::set<std::string> asked;  // state machines that a stub asks for
+  std::set<std::string> asked;  // state machines in `in_state` of stubs
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].in_states;
     bool is_told = false;
@@ -38040,7 +38040,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // Where nothing asks for the two that are moved, one was meant.
+  // If no stub depends on machines "machine" and "state", the author probably meant one machine.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;
@@ -38055,7 +38055,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
 
 // Models, keys and operations.
 
-/// The names that the documents declare.
+/// Returns the models that the documents declare.
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -38118,7 +38118,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   plan.taken.clear();
 }
 
-/// What is wrong about the name of an operation; empty: nothing.
+/// Returns what is wrong with the name of an operation; empty if it is valid.
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -38132,7 +38132,7 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // What is forced for it is answered all the same, and may be all that is meant.
+  // A failure for an unknown operation is answered anyway, which may be intended.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
@@ -38196,7 +38196,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
-// Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
+// Keys of replies, tool calls, raw replies, chunks, holds; which keys exclude each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -38222,13 +38222,12 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value by a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, for `true`.
+/// Calls a setter without a parameter if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -38263,7 +38262,7 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
   reader.read_list(node, &set_tool_call, target);
 }
 
-// Setters with values of a kind of their own.
+// Setters whose values need their own conversion.
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -38354,7 +38353,7 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
   reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
-// What a reply is. Its own reader looks at these keys.
+// Keys that say what a reply is. The reply's own reader reads them.
 
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
@@ -38392,7 +38391,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// What stands beside a failure, a raw reply or chunks: nothing that only a completion has.
+/// The keys allowed beside a failure, a raw reply or chunks: none that only completions have.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -38465,7 +38464,7 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// A completion of which nothing is said yet.
+/// Returns a completion without content.
 MOCK_GATEWAY_INLINE Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -38526,7 +38525,7 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether a key of a reply is content of one choice.
+/// Whether a key of a reply sets the content of one choice.
 MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -38555,7 +38554,7 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
   }
 }
 
-/// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
+/// Answers like the stubs of a mounted scenario, which distinguish stream requests from others.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
@@ -38566,7 +38565,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
+/// Returns the key that says what the reply is; for a completion, its first content key. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -38590,7 +38589,7 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply says what it is by one of: " + all);
 }
 
-/// What the kind says; the setters beside it are to come.
+/// Makes the reply of a kind. The caller applies the other keys.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -38608,7 +38607,7 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   return join_choices(parts);
 }
 
-/// What only a completion has does not stand beside what is sent as it is written.
+/// Fails if a key of completions stands beside a reply that is sent as written.
 MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -38618,7 +38617,7 @@ MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_vie
   }
 }
 
-/// A scenario, the default reply and what the test is asked for are whole: nothing stands beside them.
+/// Fails if a key stands beside a scenario, the default reply or "ask", which allow none.
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -38644,7 +38643,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the key that is wanted says more.
+    // A mistake in one of the keys is the better message.
     reader.read_object(node, script_types::reply_table, nullptr, false);
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);
@@ -38673,7 +38672,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
 
 // ---- document/script_schema.cpp -------------------------------------------------------------------------------------
 
-// The JSON Schema: its title, and which types have names in it.
+// The JSON Schema: its title, and its named definitions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -38681,7 +38680,7 @@ namespace script_schemas {
 
 MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
-/// Puts `part` wherever `name` stands.
+/// Replaces each value `name` by `part`.
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -38691,7 +38690,7 @@ MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// The rules of a table, with its keys in place of their groups.
+/// Expands the groups in the rules of a table to its keys.
 MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -38715,7 +38714,7 @@ MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) 
 
 Json object_of(const ScriptTable& table);
 
-/// Types that others name, or that have keys which lead back to them.
+/// Types that other types refer to, or that contain themselves.
 MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
   static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
       {"duration", &script_types::duration},
@@ -38763,7 +38762,7 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the rows that are not there.
+/// Adds the rows whose properties are missing.
 MOCK_GATEWAY_INLINE void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
@@ -38808,7 +38807,8 @@ MOCK_GATEWAY_INLINE Json script_schema() {
 
 // ---- document/script_sections.cpp -----------------------------------------------------------------------------------
 
-// Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
+// Keys of a document, of stubs, operations, failures, chaos and connections; everything that scripts contain (in the
+// header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -38914,7 +38914,7 @@ MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, v
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// The place that a "source" names.
+/// Parses a "source": file and line.
 MOCK_GATEWAY_INLINE SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -38972,11 +38972,11 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // What else it refuses was looked for above, by the names of the keys.
+    // Only `expect` is left: other contradictions were reported above, with their keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
-    // A stub that has moved is the same stub.
+    // "source" does not count: a moved stub is the same stub.
     Json json = node.value;
     json.erase("source");
     stub.json = share<const std::string>(json.dump());
@@ -39053,7 +39053,7 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
-    constexpr std::string_view after = "…): ";  // the call that C++ has
+    constexpr std::string_view after = "…): ";  // drops the name of the C++ function
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
@@ -39183,7 +39183,7 @@ MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// What slows a reply or stands in front of it.
+/// Reads a rule that slows a reply or sends an interim response.
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -39224,7 +39224,7 @@ MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& nod
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
-  // Keys and limits come first: what a rule is, is read only when they are right.
+  // Check keys and limits before reading what the rule does.
   Chaos any_rule((server_error()));
   reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
@@ -39296,7 +39296,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// It says where the rest comes from, and changes nothing of it.
+/// Checks "bundle", which describes where the document comes from and has no effect on answers.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -39333,7 +39333,7 @@ MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &docume
 
 }  // namespace script_types
 
-/// When the answer leaves, and what breaks it.
+/// Reads the timing and the faults of an answer.
 MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
@@ -39389,7 +39389,7 @@ MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& n
 
 // ---- document/script_values.cpp -------------------------------------------------------------------------------------
 
-// Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
+// Syntax of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
@@ -39415,7 +39415,7 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a number and a window.
+/// The schema of a count and a time window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -39541,7 +39541,7 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// A number with a unit; nothing for any other text, and beyond 100 years.
+/// Parses a number with a unit. Empty for any other text, and for more than 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -39549,13 +39549,13 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  // As many digits as the schema has it.
+  // The schema allows the same number of digits.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const std::string_view digits = text.substr(0, end);
   if (digits.empty() || digits.front() == '.' || digits.back() == '.') return std::nullopt;
   if (digits.find('.') != digits.rfind('.')) return std::nullopt;
-  // Neither std::from_chars of a double, which libc++ lacks, nor strtod, which follows the locale.
+  // libc++ lacks std::from_chars for double, and strtod depends on the locale.
   double number = 0;
   for (const char digit : digits)
     if (digit != '.') number = number * 10 + (digit - '0');
@@ -39585,7 +39585,6 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const Scr
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// A time that a pace can have.
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -39593,7 +39592,7 @@ MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& n
   return time;
 }
 
-/// The only key of an object that says how a number is drawn.
+/// Returns the only key of an object, the name of a distribution.
 MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
@@ -39631,7 +39630,7 @@ MOCK_GATEWAY_INLINE std::int64_t read_as(As<std::int64_t>, ScriptReader&, const 
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
     script_reading::fail(node, "the number is beyond 63 bits");
   if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
-  // 2.0 is whole too, as JSON Schema has it. Beyond 2^53 it may stand for a number that it is not.
+  // 2.0 is a whole number in JSON Schema. Beyond 2^53 a double may not be the number that was written.
   const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
   if (number != std::floor(number) || std::abs(number) > 9007199254740992.0)
     script_reading::fail_expected(node, "a whole number");
@@ -40306,250 +40305,250 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4307    document/scenario_files.hpp
 //   4339    core/error.hpp
 //   4354    document/script_document.hpp
-//   4494    evidence/evidence_json.hpp
-//   4519    core/printed.hpp
-//   4549    core/reporter.hpp
-//   4633  Implementation
-//   4694    core/text.hpp
-//   4802    core/random.hpp
-//   4835    core/json_reader.hpp
-//   4891    core/pattern.hpp
-//   4987    core/json_pointer.hpp
-//   5004    core/calendar.hpp
-//   5039    core/access.hpp
-//   5115    core/timeline.hpp
-//   5309    core/process.hpp
-//   5334    core/relief.hpp
-//   5366    core/warning.hpp
-//   5376    core/rows.hpp
-//   5402    core/change_count.hpp
-//   5449    core/seldom.hpp
-//   5476    model/profile_traits.hpp
-//   5585    model/checks.hpp
-//   5602    model/reply_data.hpp
-//   5670    model/request_error.hpp
-//   5683    model/fault_rows.hpp
-//   5812    model/dialect_rows.hpp
-//   5852    model/finding_kinds.hpp
-//   5929    model/reply_checks.hpp
-//   5964    model/reply_template.hpp
-//   5987    request/embedding_request.hpp
-//   6011    request/chat_parser.hpp
-//   6029    request/chat_fields.hpp
-//   6077    request/chat_reader.hpp
-//   6175    keys/secrets.hpp
-//   6222    keys/key_store.hpp
-//   6450    answer/bodies.hpp
-//   6479    answer/events.hpp
-//   6527    answer/tokens.hpp
-//   6601    answer/completion.hpp
-//   6710    answer/completion_json.hpp
-//   6745    answer/completion_events.hpp
-//   6812    answer/words.hpp
-//   6827    answer/default_reply.hpp
-//   6843    answer/schema_instance.hpp
-//   6865    answer/embeddings.hpp
-//   6882    answer/occurrences.hpp
-//   6905    answer/schema_checker.hpp
-//   7000    script/matcher_node.hpp
-//   7091    script/script.hpp
-//   7371    script/chaos_plan.hpp
-//   7417    script/chaos_rules.hpp
-//   7499    script/connection_faults.hpp
-//   7555    script/forced_failures.hpp
-//   7600    script/field_matchers.hpp
-//   7694    script/hiding.hpp
-//   7735    script/excerpts.hpp
-//   7761    script/json_comparison.hpp
-//   7788    script/matcher_leaf.hpp
-//   7819    delivery/answer_log.hpp
-//   7936    delivery/gzip.hpp
-//   7962    delivery/framing.hpp
-//   8013    delivery/outlet.hpp
-//   8065    delivery/pace_schedule.hpp
-//   8107    delivery/progress.hpp
-//   8160    delivery/waits.hpp
-//   8238    delivery/write_queue.hpp
-//   8340    delivery/delivery.hpp
-//   8621    http/exchange_observer.hpp
-//   8658    http/sockets.hpp
-//   8788    http/wakes.hpp
-//   8839    http/connection.hpp
-//   9134    http/request_reader.hpp
-//   9267    http/server.hpp
-//   9331    http/response.hpp
-//   9347    http/turned_away.hpp
-//   9399    http/workers.hpp
-//   9457    http/acceptor.hpp
-//   9505    http/compatibility.hpp
-//   9515    http/poller.hpp
-//   9554    http/reactor.hpp
-//   9667    evidence/kept_problems.hpp
-//   9737    evidence/record.hpp
-//  10006    evidence/gateway_parts.hpp
-//  10025    evidence/review_parts.hpp
-//  10091    evidence/diagnosis.hpp
-//  10163    evidence/redaction.hpp
-//  10185    evidence/gateway_problems.hpp
-//  10287    serve/asked_requests.hpp
-//  10365    serve/operations.hpp
-//  10435    serve/served_models.hpp
-//  10478    serve/gateway_state.hpp
-//  10539    serve/served_request.hpp
-//  10722    serve/runner.hpp
-//  10788    serve/connection_loop.hpp
-//  10833    serve/request_checks.hpp
-//  10856    serve/tester_code.hpp
-//  10921    gateway/catalogue_entries.hpp
-//  11225    gateway/option_values.hpp
-//  11286    gateway/sweep_run.hpp
-//  11310    document/script_reader.hpp
-//  11519    document/script_files.hpp
-//  11538    document/script_references.hpp
-//  11574    document/script_sections.hpp
-//  11705    document/script_values.hpp
-//  11840    document/loaded_document.hpp
-//  11872    core/calendar.cpp
-//  11984    core/clock.cpp
-//  12397    core/gate.cpp
-//  12608    core/implementation.cpp
-//  12620    core/json_pointer.cpp
-//  12677    core/json_reader.cpp
-//  13021    core/pattern.cpp
-//  13439    core/process.cpp
-//  13463    core/random.cpp
-//  13523    core/relief.cpp
-//  13550    core/reporter.cpp
-//  13633    core/source_location.cpp
-//  13649    core/text.cpp
-//  14005    core/wait.cpp
-//  14017    core/warning.cpp
-//  14031    model/acceptance.cpp
-//  14090    model/checks.cpp
-//  14128    model/connection_fault.cpp
-//  14230    model/failure.cpp
-//  14399    model/fault.cpp
-//  14634    model/finding.cpp
-//  14668    model/hold.cpp
-//  14690    model/http_reply.cpp
-//  14756    model/pace.cpp
-//  14955    model/profile.cpp
-//  15135    model/range.cpp
-//  15165    model/received_request.cpp
-//  15233    model/reply.cpp
-//  15644    model/reply_checks.cpp
-//  15836    model/reply_template.cpp
-//  16008    model/sent_answer.cpp
-//  16036    model/sse_dialect.cpp
-//  16182    request/chat_fields.cpp
-//  16324    request/chat_messages.cpp
-//  16533    request/chat_reader.cpp
-//  16946    request/chat_request.cpp
-//  17031    request/embedding_request.cpp
-//  17119    keys/api_key.cpp
-//  17169    keys/key_store.cpp
-//  17715    keys/keys.cpp
-//  17779    keys/secrets.cpp
-//  17986    answer/bodies.cpp
-//  18093    answer/completion.cpp
-//  18329    answer/completion_events.cpp
-//  18540    answer/completion_json.cpp
-//  18758    answer/default_reply.cpp
-//  18961    answer/embeddings.cpp
-//  19079    answer/events.cpp
-//  19098    answer/occurrences.cpp
-//  19120    answer/schema_checker.cpp
-//  19590    answer/schema_instance.cpp
-//  19970    answer/tokens.cpp
-//  20200    answer/words.cpp
-//  20261    script/chaos.cpp
-//  20402    script/chaos_rules.cpp
-//  20514    script/connection_faults.cpp
-//  20623    script/excerpts.cpp
-//  20686    script/field_matchers.cpp
-//  21099    script/forced_failures.cpp
-//  21203    script/hiding.cpp
-//  21320    script/json_comparison.cpp
-//  21406    script/matcher.cpp
-//  21661    script/matchers.cpp
-//  22017    script/scope.cpp
-//  22075    script/script.cpp
-//  22506    script/text_matchers.cpp
-//  22628    delivery/answer_log.cpp
-//  22798    delivery/delivery.cpp
-//  23263    delivery/faults_and_waits.cpp
-//  23538    delivery/framing.cpp
-//  23655    delivery/gzip.cpp
-//  23722    delivery/pace_schedule.cpp
-//  23791    delivery/progress.cpp
-//  23843    delivery/write_queue.cpp
-//  23991    http/acceptor.cpp
-//  24100    http/compatibility.cpp
-//  24210    http/connection.cpp
-//  24796    http/poller.cpp
-//  25011    http/reactor.cpp
-//  25279    http/request_reader.cpp
-//  25737    http/response.cpp
-//  25818    http/server.cpp
-//  26235    http/sockets.cpp
-//  26754    http/turned_away.cpp
-//  26844    http/wakes.cpp
-//  26898    http/workers.cpp
-//  27011    evidence/diagnosis.cpp
-//  27231    evidence/evidence_json.cpp
-//  27615    evidence/exchange.cpp
-//  27918    evidence/gateway_problems.cpp
-//  28369    evidence/journal.cpp
-//  28528    evidence/kept_problems.cpp
-//  28639    evidence/notes.cpp
-//  28740    evidence/record.cpp
-//  29199    evidence/redaction.cpp
-//  29341    evidence/redirects.cpp
-//  29452    evidence/retries.cpp
-//  29845    evidence/review.cpp
-//  30224    evidence/told_in_body.cpp
-//  30324    evidence/verification.cpp
-//  30441    serve/asked_requests.cpp
-//  30508    serve/chat_judge.cpp
-//  30829    serve/connection_loop.cpp
-//  30989    serve/cross_origin.cpp
-//  31032    serve/delivery_report.cpp
-//  31123    serve/gateway_state.cpp
-//  31159    serve/judge.cpp
-//  31387    serve/limits.cpp
-//  31486    serve/operations.cpp
-//  31709    serve/profile_headers.cpp
-//  31750    serve/reply_answer.cpp
-//  31894    serve/request_checks.cpp
-//  31969    serve/runner.cpp
-//  32233    serve/served_models.cpp
-//  32311    serve/served_request.cpp
-//  32382    gateway/catalogue.cpp
-//  32803    gateway/catalogue_chunks.cpp
-//  33102    gateway/catalogue_delivery.cpp
-//  33257    gateway/catalogue_entries.cpp
-//  33486    gateway/catalogue_failures.cpp
-//  33774    gateway/catalogue_framing.cpp
-//  33961    gateway/catalogue_tool_calls.cpp
-//  34165    gateway/chat_script.cpp
-//  34314    gateway/gateway.cpp
-//  34605    gateway/mishaps.cpp
-//  34952    gateway/options.cpp
-//  35105    gateway/sweep.cpp
-//  35528    document/scenario_files.cpp
-//  35679    document/script_document.cpp
-//  36081    document/script_faults.cpp
-//  36417    document/script_files.cpp
-//  36564    document/script_gateway.cpp
-//  36898    document/script_matchers.cpp
-//  37264    document/script_objects.cpp
-//  37430    document/script_reader.cpp
-//  37873    document/script_references.cpp
+//   4496    evidence/evidence_json.hpp
+//   4521    core/printed.hpp
+//   4551    core/reporter.hpp
+//   4635  Implementation
+//   4696    core/text.hpp
+//   4804    core/random.hpp
+//   4837    core/json_reader.hpp
+//   4893    core/pattern.hpp
+//   4989    core/json_pointer.hpp
+//   5006    core/calendar.hpp
+//   5041    core/access.hpp
+//   5117    core/timeline.hpp
+//   5311    core/process.hpp
+//   5336    core/relief.hpp
+//   5368    core/warning.hpp
+//   5378    core/rows.hpp
+//   5404    core/change_count.hpp
+//   5451    core/seldom.hpp
+//   5478    model/profile_traits.hpp
+//   5587    model/checks.hpp
+//   5604    model/reply_data.hpp
+//   5672    model/request_error.hpp
+//   5685    model/fault_rows.hpp
+//   5814    model/dialect_rows.hpp
+//   5854    model/finding_kinds.hpp
+//   5931    model/reply_checks.hpp
+//   5966    model/reply_template.hpp
+//   5989    request/embedding_request.hpp
+//   6013    request/chat_parser.hpp
+//   6031    request/chat_fields.hpp
+//   6079    request/chat_reader.hpp
+//   6177    keys/secrets.hpp
+//   6224    keys/key_store.hpp
+//   6452    answer/bodies.hpp
+//   6481    answer/events.hpp
+//   6529    answer/tokens.hpp
+//   6603    answer/completion.hpp
+//   6712    answer/completion_json.hpp
+//   6747    answer/completion_events.hpp
+//   6814    answer/words.hpp
+//   6829    answer/default_reply.hpp
+//   6845    answer/schema_instance.hpp
+//   6867    answer/embeddings.hpp
+//   6884    answer/occurrences.hpp
+//   6907    answer/schema_checker.hpp
+//   7002    script/matcher_node.hpp
+//   7093    script/script.hpp
+//   7373    script/chaos_plan.hpp
+//   7419    script/chaos_rules.hpp
+//   7501    script/connection_faults.hpp
+//   7557    script/forced_failures.hpp
+//   7602    script/field_matchers.hpp
+//   7696    script/hiding.hpp
+//   7737    script/excerpts.hpp
+//   7763    script/json_comparison.hpp
+//   7790    script/matcher_leaf.hpp
+//   7821    delivery/answer_log.hpp
+//   7938    delivery/gzip.hpp
+//   7964    delivery/framing.hpp
+//   8015    delivery/outlet.hpp
+//   8067    delivery/pace_schedule.hpp
+//   8109    delivery/progress.hpp
+//   8162    delivery/waits.hpp
+//   8240    delivery/write_queue.hpp
+//   8342    delivery/delivery.hpp
+//   8623    http/exchange_observer.hpp
+//   8660    http/sockets.hpp
+//   8790    http/wakes.hpp
+//   8841    http/connection.hpp
+//   9136    http/request_reader.hpp
+//   9269    http/server.hpp
+//   9333    http/response.hpp
+//   9349    http/turned_away.hpp
+//   9401    http/workers.hpp
+//   9459    http/acceptor.hpp
+//   9507    http/compatibility.hpp
+//   9517    http/poller.hpp
+//   9556    http/reactor.hpp
+//   9669    evidence/kept_problems.hpp
+//   9739    evidence/record.hpp
+//  10008    evidence/gateway_parts.hpp
+//  10027    evidence/review_parts.hpp
+//  10093    evidence/diagnosis.hpp
+//  10165    evidence/redaction.hpp
+//  10187    evidence/gateway_problems.hpp
+//  10289    serve/asked_requests.hpp
+//  10367    serve/operations.hpp
+//  10437    serve/served_models.hpp
+//  10480    serve/gateway_state.hpp
+//  10541    serve/served_request.hpp
+//  10724    serve/runner.hpp
+//  10790    serve/connection_loop.hpp
+//  10835    serve/request_checks.hpp
+//  10858    serve/tester_code.hpp
+//  10923    gateway/catalogue_entries.hpp
+//  11227    gateway/option_values.hpp
+//  11288    gateway/sweep_run.hpp
+//  11312    document/script_reader.hpp
+//  11521    document/script_files.hpp
+//  11541    document/script_references.hpp
+//  11576    document/script_sections.hpp
+//  11707    document/script_values.hpp
+//  11843    document/loaded_document.hpp
+//  11876    core/calendar.cpp
+//  11988    core/clock.cpp
+//  12401    core/gate.cpp
+//  12612    core/implementation.cpp
+//  12624    core/json_pointer.cpp
+//  12681    core/json_reader.cpp
+//  13025    core/pattern.cpp
+//  13443    core/process.cpp
+//  13467    core/random.cpp
+//  13527    core/relief.cpp
+//  13554    core/reporter.cpp
+//  13637    core/source_location.cpp
+//  13653    core/text.cpp
+//  14009    core/wait.cpp
+//  14021    core/warning.cpp
+//  14035    model/acceptance.cpp
+//  14094    model/checks.cpp
+//  14132    model/connection_fault.cpp
+//  14234    model/failure.cpp
+//  14403    model/fault.cpp
+//  14638    model/finding.cpp
+//  14672    model/hold.cpp
+//  14694    model/http_reply.cpp
+//  14760    model/pace.cpp
+//  14959    model/profile.cpp
+//  15139    model/range.cpp
+//  15169    model/received_request.cpp
+//  15237    model/reply.cpp
+//  15648    model/reply_checks.cpp
+//  15840    model/reply_template.cpp
+//  16012    model/sent_answer.cpp
+//  16040    model/sse_dialect.cpp
+//  16186    request/chat_fields.cpp
+//  16328    request/chat_messages.cpp
+//  16537    request/chat_reader.cpp
+//  16950    request/chat_request.cpp
+//  17035    request/embedding_request.cpp
+//  17123    keys/api_key.cpp
+//  17173    keys/key_store.cpp
+//  17719    keys/keys.cpp
+//  17783    keys/secrets.cpp
+//  17990    answer/bodies.cpp
+//  18097    answer/completion.cpp
+//  18333    answer/completion_events.cpp
+//  18544    answer/completion_json.cpp
+//  18762    answer/default_reply.cpp
+//  18965    answer/embeddings.cpp
+//  19083    answer/events.cpp
+//  19102    answer/occurrences.cpp
+//  19124    answer/schema_checker.cpp
+//  19594    answer/schema_instance.cpp
+//  19974    answer/tokens.cpp
+//  20204    answer/words.cpp
+//  20265    script/chaos.cpp
+//  20406    script/chaos_rules.cpp
+//  20518    script/connection_faults.cpp
+//  20627    script/excerpts.cpp
+//  20690    script/field_matchers.cpp
+//  21103    script/forced_failures.cpp
+//  21207    script/hiding.cpp
+//  21324    script/json_comparison.cpp
+//  21410    script/matcher.cpp
+//  21665    script/matchers.cpp
+//  22021    script/scope.cpp
+//  22079    script/script.cpp
+//  22510    script/text_matchers.cpp
+//  22632    delivery/answer_log.cpp
+//  22802    delivery/delivery.cpp
+//  23267    delivery/faults_and_waits.cpp
+//  23542    delivery/framing.cpp
+//  23659    delivery/gzip.cpp
+//  23726    delivery/pace_schedule.cpp
+//  23795    delivery/progress.cpp
+//  23847    delivery/write_queue.cpp
+//  23995    http/acceptor.cpp
+//  24104    http/compatibility.cpp
+//  24214    http/connection.cpp
+//  24800    http/poller.cpp
+//  25015    http/reactor.cpp
+//  25283    http/request_reader.cpp
+//  25741    http/response.cpp
+//  25822    http/server.cpp
+//  26239    http/sockets.cpp
+//  26758    http/turned_away.cpp
+//  26848    http/wakes.cpp
+//  26902    http/workers.cpp
+//  27015    evidence/diagnosis.cpp
+//  27235    evidence/evidence_json.cpp
+//  27619    evidence/exchange.cpp
+//  27922    evidence/gateway_problems.cpp
+//  28373    evidence/journal.cpp
+//  28532    evidence/kept_problems.cpp
+//  28643    evidence/notes.cpp
+//  28744    evidence/record.cpp
+//  29203    evidence/redaction.cpp
+//  29345    evidence/redirects.cpp
+//  29456    evidence/retries.cpp
+//  29849    evidence/review.cpp
+//  30228    evidence/told_in_body.cpp
+//  30328    evidence/verification.cpp
+//  30445    serve/asked_requests.cpp
+//  30512    serve/chat_judge.cpp
+//  30833    serve/connection_loop.cpp
+//  30993    serve/cross_origin.cpp
+//  31036    serve/delivery_report.cpp
+//  31127    serve/gateway_state.cpp
+//  31163    serve/judge.cpp
+//  31391    serve/limits.cpp
+//  31490    serve/operations.cpp
+//  31713    serve/profile_headers.cpp
+//  31754    serve/reply_answer.cpp
+//  31898    serve/request_checks.cpp
+//  31973    serve/runner.cpp
+//  32237    serve/served_models.cpp
+//  32315    serve/served_request.cpp
+//  32386    gateway/catalogue.cpp
+//  32807    gateway/catalogue_chunks.cpp
+//  33106    gateway/catalogue_delivery.cpp
+//  33261    gateway/catalogue_entries.cpp
+//  33490    gateway/catalogue_failures.cpp
+//  33778    gateway/catalogue_framing.cpp
+//  33965    gateway/catalogue_tool_calls.cpp
+//  34169    gateway/chat_script.cpp
+//  34318    gateway/gateway.cpp
+//  34609    gateway/mishaps.cpp
+//  34956    gateway/options.cpp
+//  35109    gateway/sweep.cpp
+//  35532    document/scenario_files.cpp
+//  35682    document/script_document.cpp
+//  36083    document/script_faults.cpp
+//  36419    document/script_files.cpp
+//  36565    document/script_gateway.cpp
+//  36899    document/script_matchers.cpp
+//  37265    document/script_objects.cpp
+//  37431    document/script_reader.cpp
+//  37874    document/script_references.cpp
 //  38197    document/script_replies.cpp
-//  38674    document/script_schema.cpp
-//  38809    document/script_sections.cpp
+//  38673    document/script_schema.cpp
+//  38808    document/script_sections.cpp
 //  39390    document/script_values.cpp
-//  39805  Adapters
-//  39822    adapters/catch2.hpp
-//  39980    adapters/doctest.hpp
-//  40144    adapters/gtest.hpp
+//  39804  Adapters
+//  39821    adapters/catch2.hpp
+//  39979    adapters/doctest.hpp
+//  40143    adapters/gtest.hpp

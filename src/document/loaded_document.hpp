@@ -1,4 +1,4 @@
-// What a script has mounted; its code is in `script_document.cpp`.
+// The state of a mounted script; its code is in `script_document.cpp`.
 
 #pragma once
 
@@ -18,25 +18,26 @@ namespace mock_gateway::detail {
 
 struct ScriptPlan;
 
-/// What a document has mounted.
+/// Everything that a document has mounted.
 struct LoadedDocument {
-  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
-  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  /// Locked before `mutex`, by a reader of a document that shares these gates, until it has added new gates. Otherwise
+  /// two readers that add the same gate at the same time would create two.
   std::mutex naming = {};
-  std::mutex mutex = {};  // of what a replacement changes
+  std::mutex mutex = {};  // protects what a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
+  std::uint64_t place = 0;  // the position of its block of stubs
   Script::Stubs stubs = {};
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
+  std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: a fault of every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan; expires with its document
 
-  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
-  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  /// Makes the next replacement mount these sections even if they have not changed, because their contents were
+  /// cleared. Sections are JSON pointers: "/failures". With "/stubs", its stubs are placed before all that are mounted
+  /// then.
   void forget(const std::vector<std::string>& cleared);
 };
 

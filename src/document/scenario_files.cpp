@@ -1,5 +1,4 @@
-// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file happened to an
-// exchange.
+// Keys of `scenario` in a script; why a folder of scenarios is refused; which exchanges a scenario of a file affected.
 
 #include "scenario_files.hpp"
 
@@ -23,7 +22,7 @@ namespace mock_gateway {
 namespace detail {
 namespace script_types {
 
-// "scenario": what as_json(scenario) has, and "sent".
+// "scenario": the keys of as_json(scenario), and "sent".
 
 ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
@@ -88,7 +87,7 @@ void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* t
 
 namespace scenario_files {
 
-/// A script that is a scenario.
+/// A scenario that is read from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -107,7 +106,7 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or notes why there is none.
+/// Adds the scenario of a file, or notes why the file has none.
 void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;

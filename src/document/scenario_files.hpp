@@ -8,8 +8,8 @@
 
 namespace mock_gateway {
 
-/// Scenarios of your own: a folder of scripts, each with a "scenario" section, which says what the script does to a
-/// client and what a good client makes of it. docs/catalogue.md has an example. A value: cheap to copy.
+/// Your own scenarios: a folder of scripts, each with a "scenario" section. The section says what the script does to a
+/// client and how a good client reacts. docs/catalogue.md has an example. A value type, cheap to copy.
 ///
 ///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
 ///       Gateway gateway{scenario.options()};
@@ -18,14 +18,14 @@ namespace mock_gateway {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` of a folder, those in folders within included, in the order of their bytes; of
-  /// a file, that file. Each is one scenario. Throws ScriptError with the problems of all of them.
+  /// Reads every `*.json` and `*.jsonc` of a folder and its subfolders, sorted bytewise by path, or a single file. Each
+  /// file is one scenario. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
-  /// In the order of their files.
+  /// The scenarios in the order of their files.
   const std::vector<Scenario>& scenarios() const& { return scenarios_; }
   std::vector<Scenario> scenarios() && { return scenarios_; }
-  /// The scenario of that name. Throws GatewayError, which says what there is, when there is none.
+  /// Returns the scenario of that name. Throws GatewayError, which lists the known names, if there is none.
   Scenario scenario(std::string_view name) const;
 
  private:

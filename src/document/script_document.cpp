@@ -1,4 +1,4 @@
-// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+// Reading, mounting and replacing scripts; what a replacement keeps; how a problem is printed.
 
 #include "script_document.hpp"
 
@@ -49,8 +49,8 @@ std::string text_of(std::vector<ScriptProblem>& problems, const std::string& hea
   return text;
 }
 
-/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
-/// are none. Without a message when there is no such part.
+/// Returns a problem for the first part of a value that JSON text cannot express: strings that are not UTF-8, binary
+/// values, discarded values, NaN and infinity. The message is empty if there is none.
 ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -91,7 +91,6 @@ void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan) {
       &target);
 }
 
-/// Reads one document into a plan.
 void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   ScriptReader reader(source, problems, plan.gates);
   read_whole(reader, document, plan);
@@ -118,7 +117,7 @@ void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocu
 }
 
 void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  std::map<std::string, std::string> ids;  // by description, the first of several
+  std::map<std::string, std::string> ids;  // by description; the first of several counts
   for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
@@ -140,7 +139,7 @@ void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, L
   }
 }
 
-/// Says where the faults stand now, which are as they were.
+/// Updates the source locations of faults that have not changed.
 void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -148,9 +147,9 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
   faults.set_places(places);
 }
 
-/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+/// Returns the stubs of the plan. A stub with the same JSON as a mounted stub is that stub.
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
-  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, in reverse order
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
     if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
@@ -168,11 +167,11 @@ std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocu
   return block;
 }
 
-/// Mounts what differs from what is mounted.
+/// Mounts the sections that differ from the mounted ones.
 void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  // Mounting the same plan again is allowed even if a call has deleted a key since.
   if (loaded.plan.lock() != its_plan) {
     std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
     if (!missing.empty()) throw ScriptError(std::move(missing));
@@ -184,7 +183,7 @@ void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& stat
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  // First, since a conflict of keys must leave all as it is.
+  // Keys come first: a conflict of keys must leave everything unchanged.
   if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
@@ -230,7 +229,7 @@ std::string ScriptProblem::to_string() const {
   if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
   text += message;
   if (source.empty()) return text;
-  // A long line, as of a file without line ends, is shown around the place.
+  // Of a long line, for example in a file without line ends, show only the part around the place.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
   for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
@@ -323,7 +322,7 @@ ScriptDocument ScriptDocument::from_json(const Json& document) {
 namespace detail {
 namespace script_documents {
 
-/// The models of which a document says whose they are.
+/// Returns the models whose owner a document sets.
 std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -335,7 +334,7 @@ std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// The models of both; of one that both have, the document's owner if it names one.
+/// Joins both lists. A model in both gets the document's owner if the document sets one.
 std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);

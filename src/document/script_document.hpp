@@ -18,36 +18,35 @@ namespace mock_gateway {
 
 class Gate;
 
-/// What is wrong with a script document, and where.
+/// A problem of a script document, with its place.
 struct ScriptProblem {
-  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
-  /// means.
+  /// A document with an error cannot be served. One with a warning can, but probably does not do what its author means.
   Severity severity = Severity::error;
-  /// The file as it was named; empty for a document that came as Json.
+  /// The file name as given; empty for a document that was passed as Json.
   std::string file;
-  /// Line and column count from 1; both are 0 for a document that came as Json.
+  /// Line and column, from 1; both 0 for a document that was passed as Json.
   std::size_t line = 0;
   std::size_t column = 0;
   /// JSON pointer (RFC 6901) of the value.
   std::string pointer;
-  /// What is wrong, and what would be right.
+  /// What is wrong, and how to correct it.
   std::string message;
-  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
-  /// values of "secret" and "api_key" are asterisks.
+  /// The line of the file, without its line end. Of a longer line, up to 500 bytes on each side of the place. API keys
+  /// and the values of "secret" and "api_key" are masked with asterisks.
   std::string source;
-  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  /// The column at which `source` begins; greater than 1 if a long line was cut.
   std::size_t source_column = 1;
 
-  /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
+  /// Returns "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret below the place.
   std::string to_string() const;
 };
 
-/// Says why script documents cannot be served. what() has all problems.
+/// The error for script documents that cannot be served. what() contains all problems that are kept.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says when there are more.
+  /// Keeps the first twenty problems; what() says if there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp so that including files need not compile them.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
@@ -67,14 +66,17 @@ struct ScriptPlan;
 
 }  // namespace detail
 
-/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
+/// A handle to everything that a script document has mounted on a gateway. Thread-safe. It may outlive the document and
+/// the gateway.
 class LoadedScript {
  public:
   /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the stub of that name, or the first of several. Throws GatewayError, which lists the names, if there is
+  /// none.
   Stub stub(const std::string& name) const;
-  /// The gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, when there is none.
+  /// Returns the gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, if there is
+  /// none.
   Gate gate(const std::string& name) const;
 
  private:
@@ -85,52 +87,52 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
-/// what they hold. A value: cheap to copy.
+/// Script documents, read and checked: the values of the C++ API, written as JSON. docs/scripts.md describes their
+/// keys. A value type, cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the last step for a document that says nothing of how the gateway starts.
+/// Gateway::load does the same for a running gateway and a document without "gateway".
 class ScriptDocument {
  public:
-  /// Reads files, and of folders every `*.json` and `*.jsonc`, those in folders within included, in the order of their
-  /// bytes. Several are one document: stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws
-  /// ScriptError with the problems of all of them.
+  /// Reads files, and every `*.json` and `*.jsonc` of folders and their subfolders, sorted bytewise by path. Several
+  /// files form one document, with stubs in the given order. Comments (`//`, `/* */`) are allowed. Throws ScriptError
+  /// with the problems of all files.
   static ScriptDocument read(const std::vector<std::string>& paths);
-  /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
+  /// Does the same for a document that will replace `loaded`: gates of the same name are shared with it.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// Reads and checks a document that is a value. Throws ScriptError.
+  /// Reads and checks a document that is passed as a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
-  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
-  /// `base` that no gateway can have.
+  /// Returns the options with which the gateway must start: `base`, changed by the document's "gateway" and "keys".
+  /// Models and keys are added. If `base` has a model already, the document may change its owner. Throws GatewayError
+  /// for a value of `base` that is invalid.
   Options options(Options base = Options()) const;
-  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
-  /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
-  /// the gateway nor the document has.
+  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates missing
+  /// keys. The stubs form one block, before all stubs mounted earlier; the first match answers. Throws GatewayError if
+  /// a key's secret or name belongs to a key with another name or secret. Throws ScriptError for a failure whose key
+  /// neither the gateway nor the document has. After an exception nothing is mounted.
   LoadedScript mount(Gateway& gateway) const;
-  /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
-  /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
-  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
-  /// mount() does, and changes nothing then.
+  /// Replaces the document that `loaded` has mounted on that gateway. Stubs change in one step: each request is
+  /// answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its position in
+  /// its sequence. Keys, failures, chaos, connection faults and operations change only if their section has changed. If
+  /// a key has a new secret, its old one is refused. What other callers mounted stays. Throws like mount(), and then
+  /// changes nothing.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
-  /// Whether it says how the gateway starts ("gateway").
+  /// Whether the document has "gateway" settings.
   bool has_options() const;
-  /// Whether both say the same of how the gateway starts.
+  /// Whether both documents have the same "gateway" settings.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
+  /// Returns the warnings: probable mistakes in a valid document, such as a stub hidden by an earlier one, or an
+  /// unreachable state.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
-  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
+  /// Adds warnings that depend on the gateway: models that it does not serve, unknown keys in `key_is`, operations in a
+  /// key's rights that are not mounted, and probable spelling mistakes of operations in a failure's scope.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
-  /// The files that were read, in order; empty for a value.
+  /// The files that were read, in order; empty for a document that was passed as Json.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
 
@@ -142,7 +144,7 @@ class ScriptDocument {
   detail::Lasting<const detail::ScriptPlan> plan_;
 };
 
-/// The JSON Schema (draft 2020-12) of script documents.
+/// Returns the JSON Schema (draft 2020-12) of script documents.
 Json script_schema();
 
 template <class T, std::enable_if_t<std::is_same_v<T, Json>, int>>

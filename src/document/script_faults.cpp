@@ -1,4 +1,4 @@
-// Keys and names of failures, faults, effects and faults of connections.
+// Keys and names of failures, faults, effects and connection faults.
 
 #include <algorithm>  // find_if
 #include <iterator>   // size
@@ -175,7 +175,7 @@ ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Faults of connections.
+// Connection faults.
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
@@ -203,7 +203,7 @@ struct NamedConnectionFault {
   ConnectionFault fault;
 };
 
-/// Those that need no argument.
+/// Connection faults without an argument.
 std::vector<NamedConnectionFault> named_connection_faults() {
   return {{"reset_on_accept", reset_on_accept()},
           {"close_on_accept", close_on_accept()},

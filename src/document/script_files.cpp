@@ -1,5 +1,4 @@
-// Which files of a folder are scripts; largest file; no JSON, YAML, formats of
-// other tools.
+// Which files of a folder are scripts; largest file; messages for invalid JSON, YAML and formats of other tools.
 
 #include "script_files.hpp"
 
@@ -55,7 +54,7 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
   return files;
 }
 
-/// What there is in place of a file; empty for a file.
+/// Names a file type that is not a regular file; empty for a regular file.
 std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -68,7 +67,7 @@ std::string other_kind(fs::file_type type) {
 
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
   std::error_code error;
-  // Opening a pipe or reading a device may take for ever.
+  // Opening a pipe or reading a device may block forever.
   const std::string other = other_kind(fs::status(file, error).type());
   if (!other.empty()) {
     note(problems, file,
@@ -88,7 +87,7 @@ bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>
   return false;
 }
 
-/// Whether the text looks like YAML to somebody who reads its first line.
+/// Whether the first line of the text looks like YAML.
 bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -116,7 +115,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
   std::set<std::string> twice;
   for (JsonPlace& place : places) {
     if (source.places.insert_or_assign(place.pointer, place).second) continue;
-    // What stands in a value that is there twice may be there twice too.
+    // Members of a duplicate value may be duplicates too; only the outermost is reported.
     bool inside = false;
     for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
          slash = place.pointer.rfind('/', slash - 1))

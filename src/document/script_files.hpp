@@ -9,15 +9,16 @@
 namespace mock_gateway::detail {
 namespace script_files {
 
-/// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
-/// of their bytes. Notes paths that lead nowhere.
+/// Expands paths to files. A folder stands for its `*.json` and `*.jsonc` files, including subfolders, sorted bytewise
+/// by path. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// The text of a file. Notes one that cannot be read; false then.
+/// Reads the text of a file. Returns false, and notes the problem, if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Parses the text of a source and finds its places. Notes what is no JSON, and keys that an object has twice; false
-/// when there is no value.
+/// Parses the text of a source and records the places of its values. Notes syntax errors and duplicate keys. Returns
+/// false if the text is not JSON.
 bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
-/// Whose format a document without "mock_gateway" seems to have: "an aimock fixture file"; empty when it is none known.
+/// Guesses the format of a document without "mock_gateway": "an aimock fixture file". Returns an empty string for an
+/// unknown format.
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files

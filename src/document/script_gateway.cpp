@@ -33,7 +33,7 @@ ScriptType models() {
           &model_table};
 }
 
-/// The models that options have; options are copied for the whole list, and not for each model of it.
+/// The models of the options. Copies the options once for the whole list, instead of once per model.
 struct ModelList {
   std::vector<wire::Model>& models;
   std::set<std::string> ids;
@@ -137,7 +137,7 @@ void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* targ
 void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, like models
 }
 
 ScriptType origins() {
@@ -160,7 +160,7 @@ void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// A time after which something is ended, which is not 0.
+/// A timeout; greater than 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);

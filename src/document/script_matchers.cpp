@@ -1,4 +1,4 @@
-// Keys of `when`, `should` and of texts.
+// Keys of `when`, `should` and text matchers.
 
 #include <iterator>  // size
 
@@ -12,7 +12,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds a matcher: `match<TextMatcher, &user_says>`.
+/// Adds the matcher that a function makes: `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -26,7 +26,7 @@ Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// The matchers of one object; several are joined by &&.
+/// Reads the matchers of one object, joined by &&.
 Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -56,12 +56,12 @@ void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// The text of an object that may leave it open.
+/// Reads the text matcher of a key; without the key, any text matches.
 TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
 
-// Objects of two or three keys, which are all that a matcher has.
+// Matchers that are objects of two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
@@ -115,7 +115,7 @@ ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has its keys, and no others; what is wrong is noted.
+/// Whether the object has its required keys. Notes what is wrong.
 bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -213,7 +213,7 @@ void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   match_word(reader, node, target);
 }
 
-/// What the schema says of a field that may be a few words only.
+/// Returns the schema's limits of a field with a fixed set of words.
 const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();

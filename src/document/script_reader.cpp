@@ -1,5 +1,5 @@
-// Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
-// shows of its line.
+// Tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), at most 20 problems; the excerpt
+// of a problem.
 
 #include "script_reader.hpp"
 
@@ -32,12 +32,12 @@ std::string kind_of(const Json& value) {
 
 void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member of that name holds a secret; the name may be misspelt.
+/// Whether a member of that name holds a secret. Accepts misspelt names.
 bool names_secret(std::string_view name) {
-  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  constexpr std::size_t longest = 9;  // the longer name plus two characters
   if (name.size() > longest) return false;
   const std::string lower = text::lower_ascii(name);
-  // Most words have too few of a name's letters, which is known in less time than the distance.
+  // Counting shared letters is faster than the edit distance, and rules out most words.
   const auto is_near = [&lower](std::string_view secret) {
     const auto shared = std::count_if(lower.begin(), lower.end(),
                                       [secret](char letter) { return secret.find(letter) != std::string_view::npos; });
@@ -47,12 +47,12 @@ bool names_secret(std::string_view name) {
 }
 
 void fail_expected(const ScriptNode& node, const std::string& what) {
-  // A key may be all digits.
+  // A secret may consist of digits only.
   const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
-/// What users of other test doubles, and of the API itself, call what scripts name otherwise.
+/// Names that other test doubles or the API itself use for keys of scripts.
 struct Meaning {
   std::string_view given;
   std::string_view meant;
@@ -89,13 +89,13 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// The one of them that is meant, though it is spelled otherwise; null: none is.
+/// Returns the known word that another name stands for; null if there is none.
 const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
       for (const std::string& one : known)
         if (one == meaning.meant) return &one;
-  // "model" is model_is, "reset" is reset_connection, where nothing else begins so.
+  // A unique beginning is enough: "model" is model_is, "reset" is reset_connection.
   const std::string* only = nullptr;
   for (const std::string& one : known) {
     if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
@@ -106,7 +106,7 @@ const std::string* meant(const std::string& given, const std::vector<std::string
 }
 
 std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // beyond it nothing is near
+  constexpr std::size_t longest = 64;  // longer words are cut
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -118,7 +118,7 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // for the bytes of the words, in a message that has more
+  constexpr std::size_t room = 1500;  // maximum bytes of the listed words
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -165,14 +165,14 @@ void require_not_both(const ScriptNode& node, const char* one, const char* other
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
 }
 
-/// "a whole number from 0 to 65535".
+/// Returns a text such as "a whole number from 0 to 65535".
 std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
   return most ? kind + " up to " + most->dump() : kind;
 }
 
-/// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
+/// Whether the value is a number without a fraction. 2.0 counts too, as in JSON Schema.
 bool is_whole(const Json& value) {
   return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
 }
@@ -182,17 +182,17 @@ bool is_remark(const std::string& key) { return key == "comment" || key == "$sch
 std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
-  // The class and the function are the key's business here.
+  // Names of classes and functions mean nothing to the author of a script.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
-  plain = plain.substr(0, plain.find(". TextMatcher("));  // what C++ has for what no pattern can say
+  plain = plain.substr(0, plain.find(". TextMatcher("));  // drops advice for C++
   std::string names(plain);
   for (std::size_t call = names.find("()"); call != std::string::npos; call = names.find("()", call))
     names.erase(call, 2);
   return names;
 }
 
-/// What keys and names of members consist of.
+/// Characters of API keys and member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 void hide_keys(std::string& text) {
@@ -211,7 +211,7 @@ const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// The first byte from `at` on that is no white space and in no comment; the end when there is none.
+/// Skips white space and comments from `at` on. Returns the end of the text if nothing follows.
 std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -225,8 +225,8 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   }
 }
 
-/// Which bytes are of secrets: of the value behind the name of one. The text may be no JSON, with quotation marks that
-/// are others or missing.
+/// Marks the bytes of secrets: values of members that hold secrets. The text may be invalid JSON, with wrong or missing
+/// quotation marks.
 std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -251,9 +251,9 @@ std::vector<bool> secret_bytes(std::string_view text) {
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// A part of a text with an asterisk in place of each character of a secret.
+/// Returns a part of a text with each character of a secret replaced by an asterisk.
 std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
-  constexpr std::size_t reach = 1000;  // a secret, or its name, may begin so far before
+  constexpr std::size_t reach = 1000;  // how far before `begin` a secret or its name may start
   const std::size_t from = begin - std::min(begin, reach);
   std::string shown(text.substr(from, end - from));
   hide_keys(shown);
@@ -268,7 +268,7 @@ std::string without_secrets(std::string_view text, std::size_t begin, std::size_
   return part;
 }
 
-/// The line that a place is in, without its end, as far as it is near the place.
+/// Returns the range of the line around a place, without its line end, at most 500 bytes to each side.
 std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);
@@ -372,7 +372,7 @@ text::Position ScriptSource::position(std::size_t offset) const {
 void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than is shown tells that there are more.
+  // One problem beyond the limit tells that there are more.
   if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 

@@ -16,8 +16,8 @@
 #include "../core/text.hpp"
 #include "script_document.hpp"
 
-// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
-// same rows make the JSON Schema and the tables of the documentation.
+// Tables for reading script documents. Each row describes a key: its type, a one-line text, and the function that
+// applies its value. The JSON Schema and the tables of the documentation are made from the same rows.
 
 namespace mock_gateway::detail {
 
@@ -29,17 +29,17 @@ struct ScriptNode {
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Null when there is no such key.
+  /// Returns the value of a key, or null if the key is missing.
   const Json* find(const char* key) const;
-  /// The value of a key that is there.
+  /// Returns the value of a key, which must exist.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// The last part of the pointer: its name in its object. Such names as tables have.
+  /// Returns the last part of the pointer, without unescaping it. Keys of tables need no escaping.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
-/// has been noted.
+/// An exception of functions that read a value. The row or list element that called them notes it. An empty message
+/// means that the mistake has been noted already.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
@@ -47,7 +47,7 @@ struct ScriptMistake {
   bool key = false;
 };
 
-/// A name in a document of something that another place has: another section, another file, or the gateway.
+/// A name in a document that refers to another section, another file, or the gateway.
 struct ScriptReference {
   enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
@@ -57,16 +57,16 @@ struct ScriptReference {
 
 struct ScriptTable;
 
-/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+/// The type of a value. Rows name it by a function, so that a table can contain itself.
 struct ScriptType {
-  /// What a reader calls it: "duration", "list of stubs".
+  /// Name for messages and documentation: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
-  /// Null: just "$rows".
+  /// JSON Schema as JSON text. "$rows" stands for the schema of the table's object, "$names" for the list of names.
+  /// Null means "$rows".
   const char* schema;
-  /// The keys of its objects; null when it has none.
+  /// The keys of its objects; null if it has none.
   const ScriptTable* table = nullptr;
-  /// The texts that it may be; null when it has none, or the schema tells them.
+  /// The allowed strings; null if there are none, or if the schema lists them.
   std::vector<std::string> (*names)() = nullptr;
 };
 
@@ -74,20 +74,20 @@ struct ScriptType {
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// What it means, in a line.
+  /// One-line description.
   const char* text;
-  /// Applies the value to what the table is of; null: the object's own reader does.
+  /// Applies the value to the target of the table; null if the object's own reader does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
-  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  /// JSON Schema members that this key adds to those of its type: `"minimum":1`.
   const char* limits = "";
-  /// What stands in front of the text.
+  /// Prefix of the text.
   const char* lead = "";
-  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  /// Name of a group of keys for the table's rules: "$trigger". Empty if the key is in no group.
   const char* group = "";
 };
 
-/// The row as one of a group.
+/// Returns the row with a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
@@ -98,46 +98,45 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
-  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
-  /// member for each KEY.
+  /// JSON Schema members that say which keys may be combined: `"oneOf":[…]`. The object's own reader checks the same. A
+  /// group stands for its keys: as a list element for `{"required":[KEY]}` of each key, as a member name for each key.
   const char* rules = "";
-  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  /// Another table whose keys are allowed too, and are applied by another reader. Null if there is none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// The row of a key, whichever of the two tables has it; null when none does.
+  /// Finds the row of a key in either table; null if there is none.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group, whichever of the two tables has it.
+  /// Returns the keys of a group in either table.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
-/// A text that documents are in, and where each value of it stands.
+/// The text of a script document, and the place of each value.
 struct ScriptSource {
-  std::string file;  // empty: a value that came as Json
+  std::string file;  // empty if it was passed as Json
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Where a value stands, or its key.
+  /// Makes a problem with the place of a value, or of its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Gives a problem its line and column, and what stands around them, without secrets.
+  /// Sets the line, the column and the excerpt of a problem. Secrets in the excerpt are masked.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
+  /// Returns the line and column of a byte. Scans the text at most once in total, whatever the order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// A place in the text, and how far it is.
+  /// An offset in the text with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
   };
-  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+  mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
-/// and "enum". Types with keys or a pattern of their own are left to their readers.
+/// The limits of a row's JSON Schema: type, "minimum", "maximum", "minLength" and "enum". Types with keys or a pattern
+/// are checked by their own readers.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
-  /// Throws ScriptMistake for a value that is not within them.
+  /// Throws ScriptMistake for a value outside the limits.
   void require(const ScriptNode& node) const;
 
  private:
@@ -149,32 +148,32 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// What is known while a document is read.
+/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes there are.
+  /// The number of mistakes so far.
   std::size_t noted() const { return noted_; }
-  /// Keeps a name until it is known what there is.
+  /// Keeps a reference, to be resolved after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
   std::vector<ScriptReference> take_references() { return std::move(references_); }
   const ScriptSource& source() const { return source_; }
-  /// The gate of that name, one for all documents that are read together.
+  /// Returns the gate of that name, which is shared by all documents that are read together.
   Gate gate(const std::string& name);
-  /// The line of a value, for reports.
+  /// Returns the source location of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
-  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
-  /// keys and limits are looked at.
+  /// Applies each key of an object to `target` by its row, if the value is within the row's limits. Notes mistakes and
+  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, it only checks
+  /// keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  /// Reads each element of a list, and notes mistakes. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  /// Calls a function, and notes a ScriptMistake or GatewayError that it throws.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -185,8 +184,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // of the noted ones, those with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::size_t told_ = 0;                             // how many noted mistakes have a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
   std::vector<ScriptReference> references_;
 };
 
@@ -199,24 +198,25 @@ inline constexpr std::size_t most_problems = 20;
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
+/// Returns `; did you mean "text"?` if a known word is near, otherwise the known words, shortened to fit into a
+/// message.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// A message in which keys and values are quoted, as long as it may be, and printable.
+/// Makes a message printable and cuts it to the maximum length. The message may quote keys and values.
 std::string bounded(const std::string& message);
-/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+/// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake when both keys are there.
+/// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+/// Returns the only one of several keys that an object has. Throws ScriptMistake for none or more than one.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// The same for an object that has no other key.
+/// Does the same, and throws ScriptMistake for any other key.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
-/// many characters as before, so that columns stay.
+/// Masks API keys with asterisks: `sk-` at the beginning of a word, and the rest of the word. The length stays the
+/// same, so that columns stay correct.
 void hide_keys(std::string& text);
-/// A text that lives as long as the program: reports name a file after its document is gone.
+/// Returns a copy that lives as long as the program: reports name a file after its document is destroyed.
 const char* lasting(const std::string& text);
-/// The message without the library's name in front, and with names in place of calls: a key is not called.
+/// Returns the message without the library's name, and without the parentheses of function names.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading

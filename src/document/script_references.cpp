@@ -1,4 +1,4 @@
-// Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
+// Warnings of hidden stubs, unreachable states, and unknown models, keys and operations.
 
 #include "script_references.hpp"
 
@@ -19,7 +19,7 @@
 namespace mock_gateway::detail {
 namespace script_references {
 
-using State = std::pair<std::string, std::string>;  // a state machine, and its state
+using State = std::pair<std::string, std::string>;  // a state machine and one of its states
 
 State state_of(const MachineState& one) { return {one.machine, one.state}; }
 
@@ -30,7 +30,7 @@ std::string others_too(std::size_t others) {
 
 std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// The part that has the stub, and the stub's pointer in it.
+/// Returns the part that contains the stub, and the stub's pointer in it.
 std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -38,10 +38,10 @@ std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// Names of one kind that are known.
+/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
-  std::set<std::string_view> set = {};  // of `all`, once that is whole
+  std::set<std::string_view> set = {};  // filled from `all` at the first lookup
 
   bool has(const std::string& name) {
     if (set.empty()) set.insert(all.begin(), all.end());
@@ -49,8 +49,7 @@ struct KnownNames {
   }
 };
 
-/// What is near to a name, or what there is. Only for the first problems, as many as a report has of mistakes: each
-/// name is compared with all that are known.
+/// Suggests known names. Only for the first problems of a report, because each name is compared with all known ones.
 std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -73,7 +72,7 @@ void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems
 
 // States.
 
-/// Which states can be reached: those in which state machines start, and those that a stub leads to which can answer.
+/// The reachable states: initial states, and `then_state` of stubs that can answer.
 class ReachableStates {
  public:
   explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
@@ -102,7 +101,7 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// The states of a state machine that can be reached.
+  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -115,13 +114,13 @@ class ReachableStates {
     for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
-  std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
+  std::vector<std::size_t> unmet_;  // per stub: how many of its states are not reached yet
   std::map<State, std::vector<std::size_t>> waiting_;
   std::vector<State> found_;
   std::set<State> reached_;
 };
 
-/// Whether one state machine was meant, named by `{"machine": …, "state": …}` as other tools have it.
+/// Whether the author probably meant one state machine, written as in other tools: `{"machine": …, "state": …}`.
 bool is_spelled_out(const std::vector<MachineState>& states) {
   return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
 }
@@ -130,7 +129,7 @@ std::string as_object(const std::string& key, const std::string& value) {
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// What is hardly meant by `{"machine": "login", "state": "started"}`, and how that is written.
+/// Explains how to write `{"machine": "login", "state": "started"}` in a script.
 std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -148,7 +147,7 @@ std::string unreached(const MachineState& wanted, const ReachableStates& reachab
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
-/// `is_all`: a state that only a call can lead to is a warning too.
+/// `is_all`: whether to warn of states that no stub leads to.
 void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
@@ -158,7 +157,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
   };
   std::vector<Dead> dead;
   std::map<State, std::size_t> told;
-  std::set<std::string> asked;  // state machines that a stub asks for
+  std::set<std::string> asked;  // state machines in `in_state` of stubs
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].in_states;
     bool is_told = false;
@@ -182,7 +181,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
   }
-  // Where nothing asks for the two that are moved, one was meant.
+  // If no stub depends on machines "machine" and "state", the author probably meant one machine.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
     const std::vector<MachineState>& states = plan.stubs[stub].then_states;
@@ -197,7 +196,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
 
 // Models, keys and operations.
 
-/// The names that the documents declare.
+/// Returns the models that the documents declare.
 std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -260,7 +259,7 @@ void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all
   plan.taken.clear();
 }
 
-/// What is wrong about the name of an operation; empty: nothing.
+/// Returns what is wrong with the name of an operation; empty if it is valid.
 std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -274,7 +273,7 @@ std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan,
   for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
   const std::string others = script_reading::suggestion(open.name, known);
   const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
-  // What is forced for it is answered all the same, and may be all that is meant.
+  // A failure for an unknown operation is answered anyway, which may be intended.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
   return "the gateway has no operation " + in_quotes(open.name) + ", so that " +

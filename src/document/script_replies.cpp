@@ -1,4 +1,4 @@
-// Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
+// Keys of replies, tool calls, raw replies, chunks, holds; which keys exclude each other.
 
 #include <algorithm>  // any_of
 #include <iterator>   // size
@@ -38,13 +38,12 @@ ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value by a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, for `true`.
+/// Calls a setter without a parameter if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -79,7 +78,7 @@ void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) 
   reader.read_list(node, &set_tool_call, target);
 }
 
-// Setters with values of a kind of their own.
+// Setters whose values need their own conversion.
 
 void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -170,7 +169,7 @@ void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
   reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
-// What a reply is. Its own reader looks at these keys.
+// Keys that say what a reply is. The reply's own reader reads them.
 
 inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
                                               "scenario", "default", "ask"};
@@ -208,7 +207,7 @@ ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// What stands beside a failure, a raw reply or chunks: nothing that only a completion has.
+/// The keys allowed beside a failure, a raw reply or chunks: none that only completions have.
 ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -281,7 +280,7 @@ inline constexpr ScriptTable reply_table{
 
 ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// A completion of which nothing is said yet.
+/// Returns a completion without content.
 Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -342,7 +341,7 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether a key of a reply is content of one choice.
+/// Whether a key of a reply sets the content of one choice.
 bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -371,7 +370,7 @@ Scenario scenario_of(const ScriptNode& node) {
   }
 }
 
-/// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
+/// Answers like the stubs of a mounted scenario, which distinguish stream requests from others.
 ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
@@ -382,7 +381,7 @@ ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
+/// Returns the key that says what the reply is; for a completion, its first content key. Empty if there is none.
 std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -406,7 +405,7 @@ std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply says what it is by one of: " + all);
 }
 
-/// What the kind says; the setters beside it are to come.
+/// Makes the reply of a kind. The caller applies the other keys.
 Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -424,7 +423,7 @@ Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view 
   return join_choices(parts);
 }
 
-/// What only a completion has does not stand beside what is sent as it is written.
+/// Fails if a key of completions stands beside a reply that is sent as written.
 void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -434,7 +433,7 @@ void require_written(const ScriptNode& node, std::string_view kind) {
   }
 }
 
-/// A scenario, the default reply and what the test is asked for are whole: nothing stands beside them.
+/// Fails if a key stands beside a scenario, the default reply or "ask", which allow none.
 void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -460,7 +459,7 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
   if (kind.empty()) {
-    // A mistake in the key that is wanted says more.
+    // A mistake in one of the keys is the better message.
     reader.read_object(node, script_types::reply_table, nullptr, false);
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);

@@ -1,4 +1,4 @@
-// The JSON Schema: its title, and which types have names in it.
+// The JSON Schema: its title, and its named definitions.
 
 #include <set>
 
@@ -13,7 +13,7 @@ namespace script_schemas {
 
 Json read(const std::string& text) { return read_json(text); }
 
-/// Puts `part` wherever `name` stands.
+/// Replaces each value `name` by `part`.
 void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -23,7 +23,7 @@ void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// The rules of a table, with its keys in place of their groups.
+/// Expands the groups in the rules of a table to its keys.
 Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -47,7 +47,7 @@ Json with_keys(const Json& rules, const ScriptTable& table) {
 
 Json object_of(const ScriptTable& table);
 
-/// Types that others name, or that have keys which lead back to them.
+/// Types that other types refer to, or that contain themselves.
 const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
   static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
       {"duration", &script_types::duration},
@@ -95,7 +95,7 @@ Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the rows that are not there.
+/// Adds the rows whose properties are missing.
 void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];

@@ -1,4 +1,5 @@
-// Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
+// Keys of a document, of stubs, operations, failures, chaos and connections; everything that scripts contain (in the
+// header).
 
 #include "script_sections.hpp"
 
@@ -121,7 +122,7 @@ void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
 
 ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// The place that a "source" names.
+/// Parses a "source": file and line.
 SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -179,11 +180,11 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // What else it refuses was looked for above, by the names of the keys.
+    // Only `expect` is left: other contradictions were reported above, with their keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
-    // A stub that has moved is the same stub.
+    // "source" does not count: a moved stub is the same stub.
     Json json = node.value;
     json.erase("source");
     stub.json = share<const std::string>(json.dump());
@@ -260,7 +261,7 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
     });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
-    constexpr std::string_view after = "…): ";  // the call that C++ has
+    constexpr std::string_view after = "…): ";  // drops the name of the C++ function
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
@@ -390,7 +391,7 @@ const ScriptTable& chaos_table() {
 
 ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// What slows a reply or stands in front of it.
+/// Reads a rule that slows a reply or sends an interim response.
 Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -431,7 +432,7 @@ Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
 void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
-  // Keys and limits come first: what a rule is, is read only when they are right.
+  // Check keys and limits before reading what the rule does.
   Chaos any_rule((server_error()));
   reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
@@ -503,7 +504,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// It says where the rest comes from, and changes nothing of it.
+/// Checks "bundle", which describes where the document comes from and has no effect on answers.
 void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -540,7 +541,7 @@ ScriptType document() { return {"document", nullptr, &document_table}; }
 
 }  // namespace script_types
 
-/// When the answer leaves, and what breaks it.
+/// Reads the timing and the faults of an answer.
 HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));

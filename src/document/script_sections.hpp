@@ -28,16 +28,16 @@ namespace mock_gateway::detail {
 
 struct ScriptedFailure {
   Failure failure;
-  /// Nothing: until cleared.
+  /// Empty: until cleared.
   std::optional<std::size_t> times;
   FailureScope scope;
-  /// The name of a key, whose id is known once it is mounted; empty: the scope above.
+  /// The name of a key, whose id is known once the key is mounted. Empty: use `scope`.
   std::string key;
 };
 
 struct ScriptedConnectionFault {
   ConnectionFault fault;
-  /// Nothing: every connection.
+  /// Empty: every connection.
   std::optional<std::size_t> times;
   SourceLocation where;
 };
@@ -45,23 +45,23 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  /// Each answers one request, the last one all that follow; never empty.
+  /// Each answers one request, the last one all later requests. Never empty.
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents that are read together.
+/// One of the documents that are read together.
 struct ScriptPart {
   const ScriptSource* source;
-  std::size_t first_stub;  // of the plan's
+  std::size_t first_stub;  // index in the plan
   std::vector<ScriptReference> references;
-  std::vector<MachineState> states;  // its section of that name
+  std::vector<MachineState> states;  // the section "states"
 };
 
-/// All that documents say.
+/// The contents of all documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// What "gateway" holds, one for each document that has it.
+  /// The "gateway" sections of the documents that have one.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -70,17 +70,17 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// What the last document with a "scenario" says there. Without a name there is none.
+  /// The last "scenario" section of the documents. Without one, its name is empty.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
+  /// The JSON of each section, except "stubs" and "gateway", by name. Unchanged sections are not mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
-  /// key's}, {method, path}.
+  /// Used while reading: the documents read so far, and values that must be unique: {"name", name of a key}, {"secret",
+  /// secret of a key}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
-  /// Whether one of them is a bundle, which forces what a client was refused on whatever it asked for.
+  /// Whether a document is a bundle. A bundle forces the failure that its client received, for any operation.
   bool has_bundle = false;
 };
 
@@ -93,9 +93,9 @@ ScriptType replies();
 ScriptType failure();
 ScriptType fault();
 ScriptType faults();
-/// The keys that stand beside "failure", wherever it is.
+/// The keys allowed beside "failure".
 const ScriptTable& failure_setters();
-/// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
+/// Adds a row, of the group "$trigger", for each trigger; `lead` is a prefix of its text.
 void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
@@ -112,41 +112,41 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// The matchers of a "when" or "should".
+/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// The calls of a list, as a client sees them.
+/// Reads a list of tool calls, as a client sees them.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// The failure of an object that has "failure" and setters of it beside other keys.
+/// Reads the failure of an object with "failure" and its setters; ignores other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// The named failure of this status; for any other status, one with the code `forced_failure`.
+/// Returns the named failure with this status. For other statuses, returns one with the code `forced_failure`.
 Failure failure_with_status(int status);
-/// The keys that read_failure looks at.
+/// Whether read_failure reads the key.
 bool is_failure_key(const std::string& key);
-/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
-/// setter there.
+/// Throws ScriptMistake for a setter of a failure in an object without "failure". `content_type`: whether
+/// "content_type" counts as such a setter.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object that has one among other keys.
+/// Reads the trigger of an object; ignores other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
-/// Throws ScriptMistake for what is none, with its problems noted.
+/// Reads a fault. Throws ScriptMistake, after noting the problems, if it is invalid.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" to options.
+/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// A whole document: adds what it says to the plan. The reader's source must stay until script_references::resolve.
+/// Adds a document to the plan. The reader's source must exist until script_references::resolve.
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
-/// The same, with every mistake noted; of another format only which one it seems to be.
+/// Does the same, and notes every mistake. If the document has a known foreign format, notes only that.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
-/// most that are told.
+/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
+/// maximum.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Looks at what needs the whole of the plan. Throws ScriptError for errors; warnings become the plan's. The sources
-/// must still be there.
+/// Runs the checks that need the whole plan. Throws ScriptError for errors, and adds warnings to the plan. The sources
+/// must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents

@@ -1,4 +1,4 @@
-// Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
+// Syntax of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
 
 #include "script_values.hpp"
 
@@ -37,7 +37,7 @@ ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a number and a window.
+/// The schema of a count and a time window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -163,7 +163,7 @@ std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// A number with a unit; nothing for any other text, and beyond 100 years.
+/// Parses a number with a unit. Empty for any other text, and for more than 100 years.
 std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -171,13 +171,13 @@ std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  // As many digits as the schema has it.
+  // The schema allows the same number of digits.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const std::string_view digits = text.substr(0, end);
   if (digits.empty() || digits.front() == '.' || digits.back() == '.') return std::nullopt;
   if (digits.find('.') != digits.rfind('.')) return std::nullopt;
-  // Neither std::from_chars of a double, which libc++ lacks, nor strtod, which follows the locale.
+  // libc++ lacks std::from_chars for double, and strtod depends on the locale.
   double number = 0;
   for (const char digit : digits)
     if (digit != '.') number = number * 10 + (digit - '0');
@@ -207,7 +207,6 @@ std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// A time that a pace can have.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -215,7 +214,7 @@ Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   return time;
 }
 
-/// The only key of an object that says how a number is drawn.
+/// Returns the only key of an object, the name of a distribution.
 const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
@@ -253,7 +252,7 @@ std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
     script_reading::fail(node, "the number is beyond 63 bits");
   if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
-  // 2.0 is whole too, as JSON Schema has it. Beyond 2^53 it may stand for a number that it is not.
+  // 2.0 is a whole number in JSON Schema. Beyond 2^53 a double may not be the number that was written.
   const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
   if (number != std::floor(number) || std::abs(number) > 9007199254740992.0)
     script_reading::fail_expected(node, "a whole number");

@@ -22,7 +22,7 @@
 #include "../script/matcher.hpp"
 #include "script_reader.hpp"
 
-// How values of documents become those of C++.
+// Conversion of values in documents to C++ values.
 
 namespace mock_gateway::detail {
 
@@ -32,7 +32,7 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
-/// A text that is a name: see script_values::name_of.
+/// A name: see script_values::name_of.
 ScriptType name_text();
 ScriptType count();
 ScriptType positive();
@@ -67,11 +67,11 @@ ScriptType base64();
 
 }  // namespace script_types
 
-/// Names a type for read_as.
+/// Selects an overload of read_as.
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another kind, and lets GatewayError pass.
+// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
@@ -106,33 +106,34 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// The element of a list whose length was checked.
+/// Returns the list. Throws ScriptMistake unless it is a list of that length.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+/// The length limit of names of stubs, keys, tests, gates, state machines and states, because lists, logs and reports
+/// repeat them.
 inline constexpr std::size_t most_bytes_of_name = 256;
-/// Why a name is refused; empty for one that is not too long.
+/// Returns an error message for a name that is too long; empty for others.
 std::string too_long_a_name(const std::string& name);
-/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+/// Returns a name. Throws ScriptMistake if it is not a string, or too long.
 const std::string& name_of(const ScriptNode& node);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
+/// Returns the name or id of a key. Also throws ScriptMistake for a value that looks like a secret.
 const std::string& key_name(const ScriptNode& node);
-/// A limit that lets something pass.
+/// Reads a limit whose count and window are not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// One of these words; its index.
+/// Returns the index of the word. Throws ScriptMistake if it is not one of them.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
-/// A time that a pace can have: at most 30 days.
+/// Reads a time of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// The text of a string. Throws ScriptMistake for anything else.
+/// Returns the text of a string. Throws ScriptMistake for any other type.
 const std::string& text_of(const ScriptNode& node);
-/// True. `false` is a mistake: leaving the key out says so.
+/// Throws ScriptMistake unless the value is `true`: to say `false`, leave the key out.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
-/// for `true`.
+/// Calls a setter that returns a changed copy: `apply<&Reply::every>`. Calls a setter without a parameter if the value
+/// is `true`.
 template <auto Setter>
 struct SetBy;
 
