@@ -662,22 +662,21 @@ struct TextMatcherNode;
 
 }  // namespace detail
 
-/// A condition on a string. A bare string means *contains*, case and all.
+/// A condition on a string. A bare string means *contains*, case-sensitive.
 class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
   TextMatcher(std::string part);  // NOLINT: implicit as above
-  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
+  /// A custom condition. Reports show the description: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  /// Asks it of one text. Lets pass what a function of the test throws.
+  /// Whether the text matches. Exceptions of the test's functions propagate.
   bool matches(std::string_view text) const;
-  /// "contains \"weather\"".
+  /// Returns "contains \"weather\"".
   const std::string& to_string() const;
-  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
-  /// is one.
+  /// Describes a text that does not match: an excerpt in quotes, around the first difference if there is one.
   std::string explain(std::string_view text) const;
-  /// Whether no function of the test is part of it, so that it may be asked again for a report.
+  /// Whether it contains no function of the test. Only then may a report evaluate it again.
   bool built_in() const;
 
  private:
@@ -691,16 +690,16 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator!(const TextMatcher& matcher);
 
-/// A chat request that a stub is chosen for: its body, parsed, and how it came.
+/// A chat request for which a stub is chosen: its parsed body and its HTTP request.
 class ChatCall {
  public:
   /// Both must outlive this.
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// Method, target, headers, and the key by id and description; keys are masked.
+  /// Method, target, headers, and the key's id and description; secrets are masked.
   const ReceivedRequest& http() const { return http_; }
-  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
+  /// The text of the last user message; empty without one. Computed once.
   const std::string& user_text() const;
 
  private:
@@ -709,10 +708,10 @@ class ChatCall {
   mutable std::optional<std::string> user_text_;
 };
 
-/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
+/// A condition on a chat request: a function of matchers.hpp, or several combined by `&&`, `||` and `!`.
 class Matcher {
  public:
-  /// "user text contains \"weather\"".
+  /// Returns "user text contains \"weather\"".
   const std::string& to_string() const;
 
  private:
@@ -734,124 +733,124 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 // Matchers of texts.
 
-/// The text has this part, in the same case. A bare string means this.
+/// Matches texts that contain `part`, case-sensitive. A bare string means the same.
 TextMatcher contains(std::string part);
-/// The text is exactly this.
+/// Matches exactly this text.
 TextMatcher equals(std::string text);
-/// The text begins so.
+/// Matches texts that begin with `start`.
 TextMatcher starts_with(std::string start);
-/// The text ends so.
+/// Matches texts that end with `end`.
 TextMatcher ends_with(std::string end);
-/// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
-/// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
-/// steps, never matches, and reports say so. Not std::regex, which recurses per character until the stack overflows,
-/// and takes time without bound: here it grows with the text only, whatever the pattern. The price: no lookaround, no
-/// backreferences, no \b. Throws GatewayError for these, and for what is no pattern.
+/// Matches texts of which a part matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a
+/// character, not a byte. Lookaround, backreferences and \b are not supported. A text of more than 65,536 bytes never
+/// matches, nor does one that takes more than 5,000,000 steps; reports say so. Time grows linearly with the text, and
+/// the stack does not overflow, unlike with std::regex. Throws GatewayError for unsupported or invalid patterns.
 TextMatcher matches_regex(std::string pattern);
-/// Every text, the empty one too.
+/// Matches every text, even an empty one.
 TextMatcher any_text();
 
 // Matchers of messages.
 
-/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
+/// Matches the text of the last user message. Without a message of its kind, a matcher of messages does not match.
 Matcher user_says(TextMatcher text);
-/// The text of some system message matches; where developer messages are accepted, one of those does too.
+/// Matches the text of any system message; of a developer message too, if developer messages are accepted.
 Matcher system_says(TextMatcher text);
-/// The text of some message of any role matches.
+/// Matches the text of any message of any role.
 Matcher any_message_says(TextMatcher text);
-/// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
-/// last.
+/// Matches the role and text of the message at `position`. Positions count from 0; negative ones from the end: -1 is
+/// the last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
-/// The number of user messages is in the range.
+/// Matches the number of user messages.
 Matcher turns_are(Range count);
-/// The number of messages of all roles is in the range.
+/// Matches the number of all messages.
 Matcher messages_are(Range count);
-/// The last message is a tool result.
+/// Matches if the last message is a tool result.
 Matcher last_is_tool_result();
-/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
-/// call is found by its id.
+/// Matches the text of a tool result of that function, among the tool results at the end of the conversation. The call
+/// is found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
+/// Matches the text of the tool result with that call id, among the tool results at the end of the conversation.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
-// `!has_field("temperature")` asks for that.
+// Matchers of the documented fields. An absent field matches no value, except where noted; `!has_field("temperature")`
+// matches absence.
 
-/// `model` is this id.
+/// Matches the id in `model`.
 Matcher model_is(std::string id);
-/// `stream` has this value; not sent is false.
+/// Matches `stream`; absent means false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage` has this value; not sent is false.
+/// Matches `stream_options.include_usage`; absent means false.
 Matcher include_usage_is(bool include_usage);
-/// `temperature` is in the range.
+/// Matches `temperature`.
 Matcher temperature_is(Range range);
-/// `top_p` is in the range.
+/// Matches `top_p`.
 Matcher top_p_is(Range range);
-/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
+/// Matches `max_tokens` or, where it is accepted, `max_completion_tokens`.
 Matcher max_tokens_is(Range range);
-/// `presence_penalty` is in the range.
+/// Matches `presence_penalty`.
 Matcher presence_penalty_is(Range range);
-/// `repetition_penalty` is in the range.
+/// Matches `repetition_penalty`.
 Matcher repetition_penalty_is(Range range);
-/// `n` is in the range; not sent is 1.
+/// Matches `n`; absent means 1.
 Matcher n_is(Range range);
-/// `seed` is this number.
+/// Matches `seed`.
 Matcher seed_is(std::int64_t seed);
-/// `stop` holds this sequence.
+/// Matches if `stop` contains this sequence.
 Matcher has_stop(std::string sequence);
-/// The request offers a function of that name.
+/// Matches if the request offers a function of that name.
 Matcher has_tool(std::string name);
-/// The number of functions that the request offers is in the range.
+/// Matches the number of functions that the request offers.
 Matcher tools_are(Range count);
-/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
-/// without the field has "none" when it has no tools, else "auto".
+/// Matches `tool_choice`: "none", "auto", "required", or the name of the function that must be called. Absent means
+/// "auto", or "none" if the request has no tools.
 Matcher tool_choice_is(std::string choice);
-/// `parallel_tool_calls` has this value.
+/// Matches `parallel_tool_calls`.
 Matcher parallel_tool_calls_is(bool parallel);
-/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
-/// any other.
+/// Matches the type of `response_format`: "text" (or absent), "json_object" or "json_schema". Throws GatewayError for
+/// any other type.
 Matcher response_format_is(std::string type);
-/// The schema in a `response_format` of type json_schema has this name.
+/// Matches the name of the schema in a `response_format` of type json_schema.
 Matcher response_schema_is(std::string name);
-/// `enable_thinking` has this value.
+/// Matches `enable_thinking`.
 Matcher enable_thinking_is(bool enabled);
-/// `logprobs` has this value; not sent is false.
+/// Matches `logprobs`; absent means false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
 
-/// The body has a field of that name, whatever its value; null counts only when it was sent.
+/// Matches if the body has a field of that name, with any value, including null.
 Matcher has_field(std::string name);
-/// The value at a JSON pointer (RFC 6901) is this one; numbers compare by value, so that 1 is 1.0, and the order of an
-/// object's members does not matter. Throws GatewayError for what is no pointer.
+/// Matches the value at a JSON pointer (RFC 6901). Numbers compare by value, so 1 equals 1.0; the order of an object's
+/// members does not matter. Throws GatewayError for an invalid pointer.
 Matcher json_at(std::string pointer, Json value);
-/// The string at a JSON pointer matches.
+/// Matches the string at a JSON pointer.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
-/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
+/// Matches if the body includes `part`. An object includes another if it has all of its members and includes their
+/// values. An array includes another of the same length if each element includes the other's. Other values must be
+/// equal.
 Matcher body_includes(Json part);
 
 // Matchers of how the request came.
 
-/// The request has this header, its name in any case.
+/// Matches if the request has this header. The name is case-insensitive.
 Matcher has_header(std::string name);
-/// The request has this header, its name in any case, and one of its values matches.
+/// Matches one of the values of this header. The name is case-insensitive.
 Matcher has_header(std::string name, TextMatcher value);
-/// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
+/// Matches the exact value of a header. The stub then belongs to the test with that header: see RequestScope.
 Matcher header_is(std::string name, std::string value);
-/// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
+/// Matches requests with this key, by its id or description. The stub then belongs to the test with that key: see
 /// RequestScope. Throws GatewayError for a secret.
 Matcher key_is(std::string id_or_description);
-/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
+/// Matches a query parameter's value, percent-decoded and with "+" as a space.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
 // Matchers of anything else.
 
-/// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
-/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
-/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
+/// Matches by a function of the test; reports show its name. It runs on the connection's thread while a stub is chosen,
+/// without a lock. Reports never call it: they show its earlier result, or "not evaluated". If it throws, the client
+/// gets a 500, and verify() reports a problem. Throws GatewayError without a name or a function.
 Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
-/// The same for the whole call: headers, query and key too.
+/// Does the same for the whole call: headers, query and key too.
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
 
 }}  // namespace mock_gateway
@@ -2608,45 +2607,45 @@ std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
 
 // ---- script/near_miss.hpp -------------------------------------------------------------------------------------------
 
-// A stub, and a request beside it, as data.
+// A near miss as data: a request compared with a stub that did not answer it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A stub, as evidence names it.
+/// A reference to a stub in journal and reports.
 struct StubReference {
-  /// Counts the gateway's stubs from 1; 0: no stub.
+  /// Number of the stub in its gateway, from 1; 0 if there is no stub.
   std::uint64_t id = 0;
-  /// The name that it was given; empty without one.
+  /// The stub's name; empty without one.
   std::string name{};
-  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
+  /// Title in reports: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Where it was written.
+  /// Source location of the stub.
   SourceLocation where{};
 };
 
-/// A request beside a stub that did not answer it, condition by condition.
+/// A comparison of a request with a stub that did not answer it, condition by condition.
 struct NearMiss {
-  /// A line of a report: a condition of the stub, or one within it.
+  /// A line of a report: a condition of the stub, or a part of one.
   struct Condition {
-    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
+    /// Nesting depth within "any of" and "not"; 0 for the stub's own conditions.
     std::size_t depth = 0;
-    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
+    /// Whether it holds. Empty if that depends on a function of the test, which is not called again.
     std::optional<bool> holds{};
-    /// What the condition says: `user text contains "weather"`.
+    /// Description of the condition: `user text contains "weather"`.
     std::string expected{};
-    /// What was there instead; empty when there is nothing to say.
+    /// The actual value; may be empty.
     std::string actual{};
   };
-  /// The exchange that the request began.
+  /// Exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
-  /// How many conditions the stub has, and how many of them hold; those within another do not count.
+  /// Number of conditions that hold, and of all; without nested conditions.
   std::size_t matched = 0;
   std::size_t total = 0;
-  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
+  /// Why the stub cannot answer any request: "exhausted after 1 call". Empty if a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions, in order; those within another follow it.
+  /// The stub's conditions, in order. Nested conditions follow their parent.
   std::vector<Condition> conditions{};
 };
 
@@ -3696,28 +3695,28 @@ struct Access;
 
 }  // namespace detail
 
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
-/// without either belongs to no test: only the scope of every request covers it.
+/// The requests of one of several tests that share a gateway, by key or by header. A request without either belongs to
+/// no test; only the scope of every request covers it.
 class RequestScope {
  public:
   /// Every request.
   RequestScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that a moved-from scope stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
-  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
+  /// Requests with this key, by its id or description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
 
-  /// Whether the request is one of them.
+  /// Whether the request is in the scope.
   bool covers(const ReceivedRequest& request) const;
-  /// Whether it is every request.
+  /// Whether the scope covers every request.
   bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is not the scope of a key.
+  /// The key's id or description; empty for other scopes.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
-  /// The header; empty when it is not the scope of one.
+  /// The header; empty for other scopes.
   std::optional<wire::Header> header() const;
-  /// `key "billing service"`, `header x-test: 7`; empty for every request.
+  /// Returns `key "billing service"` or `header x-test: 7`; empty for every request.
   std::string to_string() const;
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
@@ -3735,15 +3734,15 @@ class RequestScope {
   std::string value_;
 };
 
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
-/// one that carries a credential: its value is masked before anything is compared.
+/// Returns the scope of requests with this header: the name is case-insensitive, the value exact. Throws GatewayError
+/// for an invalid header, and for one that carries a credential, because its value is masked before the comparison.
 RequestScope with_header(std::string name, std::string value);
 
 }}  // namespace mock_gateway
 
 // ---- script/failure_scope.hpp ---------------------------------------------------------------------------------------
 
-// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+// Scopes of forced failures; their code is in `forced_failures.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -3753,22 +3752,22 @@ struct Access;
 
 }  // namespace detail
 
-/// Which requests a forced failure answers.
+/// The set of requests that a forced failure answers.
 class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
   /// Every request.
   FailureScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that a moved-from scope stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation; decided before the key is looked at.
+  /// The requests of one operation, before their key is checked.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
   Kind kind() const { return kind_; }
-  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for every request.
   const std::string& name() const { return name_; }
 
  private:
@@ -3779,10 +3778,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
+/// Returns the scope of requests with this key, by id. The failure comes after the checks of the key's state and
+/// rights, and before its rate limit. Throws GatewayError for a value that looks like a secret.
 FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
+/// Returns the scope of valid chat requests for this model. The failure comes before the script.
 FailureScope for_model(std::string id);
 
 }}  // namespace mock_gateway
@@ -3791,16 +3790,16 @@ FailureScope for_model(std::string id);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
-/// likely: at_any_event(), at_any_token(), at_any_byte().
+/// A trigger at a random position, drawn for each reply that it breaks: uniformly from 1 to `most`. See at_any_event(),
+/// at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
-  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  /// `kind` is after_events, after_tokens or after_bytes. Throws GatewayError for another kind, or if `most` is 0.
   DrawnTrigger(Trigger::Kind kind, std::size_t most);
 
   Trigger::Kind kind() const { return kind_; }
   std::size_t most() const { return most_; }
-  /// "after 1 to 10 tokens".
+  /// Returns "after 1 to 10 tokens".
   std::string to_string() const;
 
  private:
@@ -3808,12 +3807,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
-/// its record says so. `most` is at least 1, or GatewayError.
+/// Triggers after one of the first `most` events, chosen at random. A reply with fewer events than the number drawn
+/// stays whole, and its record says so. Throws GatewayError if `most` is 0.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token that is drawn from the first `most`; else as at_any_event().
+/// Triggers after one of the first `most` tokens; otherwise like at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
+/// Triggers after one of the first `most` bytes of the body; otherwise like at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -3823,47 +3822,47 @@ struct ChaosPlan;
 
 }  // namespace detail
 
-/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
-/// of them allows it.
+/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value type; each setter returns a changed
+/// copy. Without probability(), nth() and first() the rule always applies; if several are set, all must allow it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
-/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
-/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
-/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
-/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
-/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
-/// their turn may depend on the order in which they come.
+/// Decisions are reproducible. They depend on the gateway's seed, the rule's number, the request and, unless
+/// by_request() is set, how often that request has come. They never depend on timing or on other requests. So a
+/// repeated run affects the same requests with any number of threads; another Options::seed affects others. Two
+/// requests are the same if their bodies and the descriptions of their keys are equal; other headers do not count. A
+/// client's retry is thus another occurrence of its request. Each rule counts the occurrences of requests that it
+/// matches. Counts are exact for its first 65,536 different requests; later ones share counters, so their decisions may
+/// depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
-  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
-  /// happen in any reply.
+  /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Does nothing if
+  /// that reply cannot break so, for example a failure without events. Throws GatewayError for a fault that no reply
+  /// can have.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
-  /// script had for this one.
+  /// Answers with a failure before a stub is chosen. The script does not advance: a retry gets the reply meant for this
+  /// request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
-  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
-  /// nothing, and for by_pieces, which fits one reply.
+  /// Slows the reply. The settings of this pace override those of the reply and of Options::pace. A raw reply is sent
+  /// in one piece, so only a pace that sets nothing but first_token_after slows it. Throws GatewayError for a pace
+  /// without settings, and for by_pieces, which fits a single reply.
   explicit Chaos(const Pace& pace);
-  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
-  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults: they happen
+  /// before the request is known, and belong to Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
-  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  /// Applies the rule with this probability: 0.1 is one in ten. Throws GatewayError unless it is from 0 to 1.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
-  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
+  /// Applies the rule to the `n`th, 2·`n`th, … occurrence of each request. Requests are counted separately, because the
+  /// order of different requests is not a property of the client. Throws GatewayError if `n` is 0.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
+  /// Applies the rule to the first `n` occurrences of each request. Throws GatewayError if `n` is 0.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
-  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  /// Makes random draws depend on the request, not on its occurrence: a request gets the same result each time.
+  /// Gateways with the same seed, rules and keys then decide alike. nth() and first() count as before.
   [[nodiscard]] Chaos by_request() const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
-  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
+  /// Restricts the rule to requests that match every matcher, and counts only those; see StubBuilder::when. Functions
+  /// of the test run on the connection's thread without a lock. If one throws, the client gets a 500, and verify()
+  /// reports a problem.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3876,7 +3875,7 @@ class Chaos {
     }
   }
 
-  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
+  /// Returns "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
   std::string to_string() const;
 
  private:
@@ -3884,7 +3883,7 @@ class Chaos {
   Chaos with(std::initializer_list<Matcher> matchers) const;
   detail::ChaosPlan& edit();
 
-  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ChaosPlan> data_;  // copy on write
 };
 
 }}  // namespace mock_gateway
@@ -7001,7 +7000,7 @@ class Checker {
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
 
-// What a condition is made of.
+// The internal representation of matchers.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -7014,12 +7013,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
-/// again.
+/// Results of the test's functions while a stub is chosen. Reports use them instead of calling the functions again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Nothing when the function was not asked.
+  /// Empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -7029,10 +7027,10 @@ class FunctionResults {
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
-  /// Null: reports show an excerpt.
+  /// Null if reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // What the two functions use.
+  // Operands of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
@@ -7042,23 +7040,23 @@ struct TextMatcherNode {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; of leaves only.
+  /// Whether the request matches. Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
-  // What choosing among many stubs reads comes first, in one line of the cache.
+  // The members needed to choose among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether no function of the tester's is part of a leaf.
+  /// Whether a leaf has no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
+  /// Formats the actual value for a report, without calling functions of the test. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // What the two functions of a leaf use: what they look at, and what it should be.
+  // Operands of the two functions of a leaf.
   std::optional<TextMatcher> text;
   std::string operand;
-  /// Null but for matchers of request fields.
+  /// Null except in matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, where the field is looked for in the body alone.
+  /// Whether a request without the field matches. Only for fields that are read from the body.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
@@ -7070,21 +7068,21 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The matchers that all, any and negation are made of.
+  /// The operands of all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test whose requests a leaf lets through; empty for others.
+  /// The scope of a leaf that isolates a test; empty for others.
   std::optional<RequestScope> scope;
 };
 
-/// The scopes of the matchers that isolate and must match.
+/// Returns the scopes of isolating matchers among those that must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+/// Returns the only key, by id or description, that the scopes cover; empty if they may cover several.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+/// Whether the request matches. Calls the test's functions and records their results. Their exceptions propagate.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
-/// matches; nothing when that depends on a function that was not asked.
+/// Appends the explanation for a report, without calling functions of the test. Returns whether the request matches;
+/// empty if that depends on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
@@ -7096,12 +7094,12 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
-  /// The reply that a gateway without stubs gives.
+  /// The default reply.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// The reply that the test gives while the request waits.
+  /// A step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -7110,7 +7108,7 @@ struct ReplyStep {
 
   bool is_default() const { return !reply && !function && !asks; }
 
-  /// At least one of the two is null.
+  /// At least one is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
   bool asks = false;  // then both are null
@@ -7121,11 +7119,11 @@ struct MachineState {
   std::string state;
 };
 
-/// Everything that a stub is told before it goes live.
+/// The configuration of a stub.
 struct StubPlan {
   std::vector<Matcher> matchers;    // all must match
-  std::vector<Matcher> validators;  // of requests that it answers
-  std::vector<ReplyStep> replies;   // none: it must never be asked
+  std::vector<Matcher> validators;  // checks of requests that it answers
+  std::vector<ReplyStep> replies;   // empty: it must never be called
   bool nothing_more = false;
   std::optional<std::size_t> at_most;
   std::optional<Range> expected_calls;
@@ -7134,48 +7132,48 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// A scenario of the catalogue mounted it, and not the test.
+  /// Whether a scenario of the catalogue mounted it, instead of the test.
   bool of_catalogue = false;
-  /// What a script says of it, without its "source"; null: it is of no script. A stub of another reading that has the
-  /// same is the same stub.
+  /// Its JSON in a script, without "source"; null if it is not from a script. When a script is read again, a stub with
+  /// equal JSON is the same stub.
   std::shared_ptr<const std::string> json;
-  /// The newest exchange when it was mounted: none before it could have been its own.
+  /// The newest exchange at the time of mounting. The stub can only have answered later ones.
   std::uint64_t newest_exchange = 0;
 };
 
 class Script;
 
-/// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
+/// A mounted stub. Its plan never changes; its counts and its source location do.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Where it stands now: the plan has where it stood first.
+  /// The current source location. The plan has the original one.
   SourceLocation where() const;
-  /// The tests that it belongs to, by its isolating matchers. Empty: every one.
+  /// The tests to which its isolating matchers assign it; empty for all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
-  /// Its name, else what it matches; for reports.
+  /// Its name, or else its conditions; for reports.
   const std::string& to_string() const { return description_; }
-  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
-  /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
+  /// stub is on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
 
-  /// How often it was taken, requests included that are not yet in the journal.
+  /// The number of calls, including requests that are not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// It has answered as many requests as `times` or its sequence allows.
+  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
-  /// A request that it answers is in the journal now.
+  /// Notes that a request that it answers is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 when there is none.
+  /// Ids of the first and last exchange that it answered; 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
-  /// One exchange that the stub is answering, from its choice to its end.
+  /// An exchange that the stub is answering, from its choice to its end.
   class Use {
    public:
     Use() = default;
@@ -7187,22 +7185,22 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The most that it was answering at one time.
+  /// The peak number of requests that it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
   friend class Script;
-  std::uint64_t id_ = 0;  // given when it is mounted
+  std::uint64_t id_ = 0;  // assigned by mounting
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
-  std::size_t limit_;  // of calls
-  // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
+  std::size_t limit_;  // maximum number of calls
+  // Changed under the script's mutex only: taking a reply and changing a state must be one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // among stubs of one priority, the greater is asked first
-  std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
-  mutable std::mutex where_mutex_;        // for those who read without the script's mutex
+  std::uint64_t place_ = 0;               // at equal priority, the greater is evaluated first
+  std::atomic<bool> shares_line_{false};  // whether another stub has the same source line
+  mutable std::mutex where_mutex_;        // for reading without the script's mutex
   SourceLocation where_;
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
@@ -7214,7 +7212,7 @@ class StubState {
 
 namespace scripts {
 
-/// A line at which stubs are mounted, and how many.
+/// A source line, and the number of stubs on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -7222,149 +7220,151 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for what cannot be meant.
+/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// The step of the sequence that answers a call, from 0; the last one stays. There is at least one.
+/// Returns the step for a call, counted from 0; the last step repeats. There must be at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
+/// Returns a description of the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without
+/// one.
 std::string conditions(const StubPlan& plan);
 
-/// The stubs of one gateway, in the order in which they are asked: by priority, then newest first. Choosing takes no
-/// lock while matchers run.
+/// The stubs of one gateway, in order of evaluation: by priority, then newest first. No lock is held while matchers
+/// run.
 class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// The state of a state machine: "started" until it was moved.
+  /// Returns the state of a state machine; initially "started".
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null when none answers.
+    /// Null if no stub answers.
     std::shared_ptr<StubState> stub;
-    /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
+    /// Empty if the stub refuses: it must never be called, its sequence is used up, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// Which call of the stub it is, from 0.
+    /// Number of this call of the stub, from 0.
     std::size_t call = 0;
-    /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
+    /// True if the default reply is due but cannot be made for this request. Does not count as a call.
     bool is_unanswerable = false;
-    /// What the tester's functions said.
+    /// Results of the test's functions.
     FunctionResults function_results;
-    /// The stubs that could have been asked: those of other tests are left out.
+    /// The evaluated stubs, without those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
 
-  /// Throws GatewayError for `at_most` 0.
+  /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
   /// An element of a block of stubs.
   struct BlockStub {
-    /// One that is mounted and stays, unless it is removed before the block is mounted; null: a new one.
+    /// A mounted stub that stays, unless it is removed before the block is mounted; null for a new stub.
     std::shared_ptr<StubState> kept;
-    /// What makes a new one; also says where one that stays stands now.
+    /// The plan of a new stub, or the new source location of one that stays.
     StubPlan plan;
   };
-  /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
-  /// answer nothing any more, and nothing is expected of them. `place` is what an earlier call gave; 0: before all that
-  /// is mounted now, and it becomes the block's place.
+  /// Mounts a block of stubs in one step, evaluated in order, and removes those of `replaced` that are not kept.
+  /// Removed stubs answer no requests, and their expectations are dropped. `place` is the result of an earlier call.
+  /// With 0 the block goes before all mounted stubs, and `place` is set.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
+  /// Removes a stub: it answers no more requests, but its calls still count. Calling it again has no effect.
   void remove(const std::shared_ptr<StubState>& stub);
-  /// The same of several, in one step.
+  /// Removes several stubs in one step.
   void remove(const Stubs& stubs);
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for the handler of its exceptions.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
-    std::shared_ptr<const Stubs> considered;  // keeps both
+    std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
-  /// Lets a matcher's exception pass. `has_default_reply`: whether the default reply can be made for the request;
-  /// called at most once, and only when a stub is to give it.
+  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub could concern the request.
+  /// Exceptions of matchers propagate. `has_default_reply` tells whether the default reply can be made for the request;
+  /// called at most once, and only if a stub needs it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// What choose() would choose. Takes no call, moves no state machine and runs none of the tester's functions: a
-  /// condition that only such a function decides does not hold here.
+  /// Predicts choose(). Counts no call, changes no state and calls no functions of the test. A condition that depends
+  /// on such a function counts as not met.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// The mounted stubs, in the order in which they are asked.
+  /// Returns the mounted stubs in order of evaluation.
   std::shared_ptr<const Stubs> stubs() const;
-  /// The mounted stubs, and those removed since the last reset before they were met, in order of mounting.
+  /// Returns the mounted stubs, and those removed since the last reset with unmet expectations, in order of mounting.
   Stubs all() const;
-  /// "started" until it was moved.
+  /// Returns the state of a machine; initially "started".
   std::string state(const std::string& machine) const;
-  /// `key` is the id of the only key whose stubs know the machine; empty: of any.
+  /// `key` is the id of the only key whose stubs use the machine; empty if any may.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// How often stubs or states were changed by the test.
+  /// Counts changes of stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Forgets what is expected of removed stubs that belong to a test.
+  /// Drops the expectations of removed stubs of a test.
   void forget_removed(const RequestScope& scope);
-  /// Forgets the states of state machines whose names begin so, and which only stubs of this key know.
+  /// Drops the states of machines whose names have this prefix, and which only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Forgets stubs and the states of state machines, or one of the two.
+  /// Drops all stubs, all states, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
-  /// script.
+  /// Frees the test's functions and replies after the last answer, because they may hold a reference to the script.
   void retire(const Stubs& others);
 
  private:
-  /// A stub as choosing reads it: without looking at what lies elsewhere, which costs more than most matchers.
+  /// A stub in the evaluation loop. Copies what the loop reads first, because following pointers costs more than most
+  /// matchers.
   struct Entry {
     StubState* stub;
-    const MatcherNode* first;  // of its matchers; null without any
-    bool always;               // neither a limit nor a state keeps it from answering
+    const MatcherNode* first;  // its first matcher; null without any
+    bool always;               // it has neither a limit nor states
   };
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // some of them belong to one test
+    bool isolated = false;  // whether a stub belongs to one test
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// What stubs are asked for.
+  /// The purpose of choosing a stub.
   enum class Purpose {
-    /// To answer the call.
+    /// Answer the call.
     answer,
-    /// To say what would answer the call: nothing is taken, and none of the tester's functions runs.
+    /// Predict the answer: nothing is counted, and no functions of the test are called.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose);
-  /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
+  /// Returns false if a stub that might have answered was removed meanwhile: the caller must retry with a new snapshot.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
+  /// Marks stubs that share a source line with another one, on these lines. The caller must hold the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers but the first `from`, which have matched, match. For a forecast: are known to match.
+  /// Whether the stub's matchers match, except the first `from`, which have matched already. For a forecast, whether
+  /// they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
-  bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
+  bool in_states(const StubPlan& plan) const;  // the caller must hold the mutex
   bool may_answer(const StubState& stub) const;
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request was faster.
+      /// Another request took it first.
       missed,
-      /// It is the default reply's, which cannot be made.
+      /// The default reply is due, and cannot be made.
       unanswerable,
-      /// It is the default reply's, and nobody has said whether it can be made.
+      /// The default reply is due, and it is not known whether it can be made.
       undecided,
     };
     Kind kind = Kind::missed;
-    std::size_t number = 0;  // of the call, from 0
+    std::size_t number = 0;  // number of the call, from 0
   };
-  /// Whose turn it is. When it is the stub's, and not for a forecast, counts the call and moves the state machines.
+  /// Takes the stub's turn: counts the call and changes states, except for a forecast or if the stub cannot take it.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Copy on write: a request keeps the snapshot with which it began.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // without being met
+  Stubs removed_;  // with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
-  std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
+  std::uint64_t last_place_ = 0;  // a counter, because an empty block has a place too
   ChangeCount changes_;
 };
 
@@ -7376,8 +7376,8 @@ class Script {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
-/// and `drawn`.
+/// The fields of a rule of chaos. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of
+/// `trigger` and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
   std::optional<DrawnTrigger> drawn;
@@ -7395,12 +7395,12 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger that can be drawn.
+/// A kind of trigger with a random position.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function and of its key in scripts.
   const char* name;
-  /// Its line in the table of a script's keys.
+  /// Its description in the table of a script's keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -7409,9 +7409,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// What a rule does: "reset the connection after 2 tokens".
+/// Returns what a rule does: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, nth 3"; "every time".
+/// Returns how often a rule applies: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7420,27 +7420,27 @@ std::string chaos_frequency(const ChaosPlan& plan);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
+/// The rules of one gateway, in the order of their addition. Thread-safe; no lock is held while matchers run.
 class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// `owner` is the script document that it came from; 0: none.
+  /// `owner` is the script document of the rule; 0 if there is none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// The same for several, in their order.
+  /// Adds several rules in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
-  /// The next rule is number 1 again, and counts anew.
+  /// Removes all rules. Numbers and counts restart at 1.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Clears them, and forgets that there were any.
+  /// Removes all rules and resets used().
   void reset();
 
-  /// Whether there are any: one load, which is all that a gateway without chaos pays.
+  /// Whether there are rules. One atomic load: the only cost for a gateway without chaos.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were any since the last reset.
+  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// How often rules were added or cleared.
+  /// Counts additions and removals of rules.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -7450,35 +7450,34 @@ class ChaosRules {
 
     Chaos chaos;
     std::size_t number;                 // from 1
-    std::uint64_t owner;                // the script document that it came from; 0: none
-    mutable Occurrences occurrences{};  // of each request that it matches
+    std::uint64_t owner;                // its script document; 0: none
+    mutable Occurrences occurrences{};  // per request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order written.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that strikes a request.
+  /// A rule that applies to a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, its trigger drawn.
+    /// The fault, with a random trigger already drawn.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for the handler of its exceptions.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
-  /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
+  /// Returns the rules that apply, in order, up to the first failure. Every matching rule counts the request, also
+  /// those after a failure. Exceptions of matchers propagate. `request` is the fingerprint of the request.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and how often it has matched such a one by now.
+  /// A rule that matches a request, and the number of this occurrence, from 1.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;
@@ -7489,7 +7488,7 @@ class ChaosRules {
   std::uint64_t seed_;
   mutable std::mutex mutex_;
   mutable std::mutex counting_;  // held while all rules count one request
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Copy on write: a request keeps the snapshot with which it began.
   std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
@@ -7502,8 +7501,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
-/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
+/// A FIFO queue of connection faults. The first connection that reaches the moment of the first fault takes it. If it
+/// cannot be taken, the fault of every connection applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7512,41 +7511,41 @@ class ConnectionFaults {
     std::size_t left;
     SourceLocation where;
     std::uint64_t serial;
-    std::uint64_t owner = 0;  // the script document that it came from; 0: none
+    std::uint64_t owner = 0;  // its script document; 0: none
   };
 
-  /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
+  /// Returns the serial number of the queued fault. Throws GatewayError if `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Says where faults stand now, by their serials. Nothing happens with those that are queued no more.
+  /// Updates the source locations of faults by serial number. Ignores faults that are no longer queued.
   void set_places(const std::map<std::uint64_t, SourceLocation>& places);
-  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
+  /// Applies the fault to every connection that reaches its moment. Replaces an earlier such fault of the same moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
 
   std::optional<Queued> take_on_accept();
-  /// `reused`: whether the request is not the connection's first.
+  /// `reused`: whether the connection has had an earlier request.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what the newest take_on_accept gave back in front: it struck nobody. Nothing happens when it was cleared
-  /// since, or when the fault strikes every connection anyway.
+  /// Returns the fault of the newest take_on_accept to the front of the queue, because it had no effect. Does nothing
+  /// if the fault was cleared since, or applies to every connection.
   void give_back(Queued taken);
-  /// Those that no connection took, oldest first.
+  /// Returns the faults still queued, oldest first.
   std::vector<Queued> left() const;
-  /// Those that strike every connection that comes to their moment.
+  /// Returns the faults that apply to every connection.
   std::vector<Queued> every() const;
-  /// How often faults were queued or cleared.
+  /// Counts additions and removals of faults.
   std::uint64_t changes() const { return changes_; }
 
  private:
-  /// `lend`: whether it may be given back.
+  /// `lend`: whether give_back() may follow.
   template <class Fits>
   std::optional<Queued> take(const Fits& fits, bool lend);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
-  std::vector<Queued> every_;  // at most one of a moment
+  std::vector<Queued> every_;  // at most one per moment
   std::uint64_t serial_ = 0;
-  std::uint64_t lent_ = 0;     // the serial of what may be given back
+  std::uint64_t lent_ = 0;     // the serial number of the fault that give_back() accepts
   std::uint64_t lent_of_ = 0;  // its owner
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
@@ -7558,30 +7557,30 @@ class ConnectionFaults {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Failures forced on requests, first queued, first served. Thread-safe.
+/// A FIFO queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  /// `owner` is the script document that it came from; 0: none.
+  /// Without `times`, the failure applies until it is cleared. Throws GatewayError if `times` is 0. `owner` is the
+  /// script document of the failure; 0 if there is none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Those that were queued for exactly this scope.
+  /// Removes the failures of exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first failure queued for all or for this operation.
+  /// Takes the first failure for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// How many requests it still answers; nothing: until cleared.
+    /// How many more requests it answers; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Those that wait for a request, oldest first.
+  /// Returns the queued failures, oldest first.
   std::vector<Queued> queued() const;
-  /// How often failures were forced or cleared.
+  /// Counts additions and removals of failures.
   const ChangeCount& changes() const { return changes_; }
 
  private:
@@ -7601,23 +7600,23 @@ class ForcedFailures {
 
 // ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
 
-// A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
-// row's kind. Its key in scripts comes from the row.
+// A matcher of a request field has a row in a table and a public function of the same name, whose parameter depends on
+// the row's kind. The row also defines its key in scripts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
-/// A field that ChatRequest has no member for. Its value is what the body has at the row's pointer.
+/// A field without a member in ChatRequest. Its value is read from the body at the row's pointer.
 struct InBody {
-  /// The value of a request that sends none, or null, as JSON text. Null: that request has no value.
+  /// The value, as JSON text, for a request that omits the field or sends null. Null: there is no value.
   const char* if_absent = nullptr;
 };
 
-/// Where the value of a field is found: in a member of ChatRequest, behind a function, or in the body. A member goes
-/// before the body, because the reader of requests takes some values that were sent for absent.
+/// The source of a field's value: a member of ChatRequest, a function, or the body. A member is preferred to the body,
+/// because the request reader treats some sent values as absent.
 struct FieldValue {
-  // Implicit, so that a row has just the member or the function.
+  // Implicit, so that a row names just the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
@@ -7627,7 +7626,7 @@ struct FieldValue {
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
   constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
-  // One of them is set.
+  // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
   std::optional<std::int64_t> ChatRequest::*whole = nullptr;
   bool ChatRequest::*flag = nullptr;
@@ -7639,56 +7638,56 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array that outlives this.
+/// A view of an array of words.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A field of the request that matchers compare with one value.
+/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// It is in a range.
+    /// A number in a range.
     number,
-    /// It is this whole number.
+    /// An exact whole number.
     whole,
     flag,
     word,
-    /// It is a word that names a model.
+    /// A model id.
     model,
-    /// It holds a word among others.
+    /// A list that contains a word.
     list,
   };
-  /// The matcher's function, which is its key in scripts too.
+  /// The name of the matcher's function, and of its key in scripts.
   const char* matcher;
   Kind kind;
-  /// Where the body has the field. The names in it have neither "/" nor "~".
+  /// JSON pointer of the field in the body. Its names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// What scripts say of the key, in a line.
+  /// One-line description of the key in scripts.
   const char* help;
-  /// What reports say before the value that is wanted. Null: the names of the pointer, and "is".
+  /// Text before the expected value in reports. Null: the names of the pointer, and "is".
   const char* says = nullptr;
-  /// What reports show of a request. Null: what was sent, as JSON.
+  /// Formats the actual value for reports. Null: the value as sent, as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The words that it may be; none: any.
+  /// The allowed words; empty if any word is allowed.
   FieldWords words = {};
 
-  // The matcher, by the kind of the field.
+  // Each makes the matcher of a kind of field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
+  /// A list field matches if it contains the word. Throws GatewayError for a word that is not allowed.
   Matcher word_is(std::string word) const;
 };
 
-/// How many messages there are.
+/// The fields that count messages.
 Rows<RequestField> fields_of_messages();
 /// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// The row of a matcher.
+/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher asks for. What it asks not to be is left out.
+/// Appends the models that a matcher requires, without those that it excludes.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7697,37 +7696,37 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
-/// of its matchers is one of the later stub's. The sets of matchers are the paths of a tree, so that a
-/// stub is looked up by its own matchers, not by comparing it with every other.
+/// A finder of stubs that never answer. A stub hides a later one if it always answers, has no lower priority, and all
+/// of its matchers are among those of the later stub. Sets of matchers are paths of a tree, so a lookup does not
+/// compare a stub with every other.
 class HidingStubs {
  public:
-  /// Adds a stub that is asked after all that were added before. Returns the number, from 0, of the first of those that
-  /// hides it; nothing when none does.
+  /// Adds a stub that is evaluated after all earlier ones. Returns the index, from 0, of the first stub that hides it;
+  /// empty if there is none.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// What a matcher compares, as a number.
+  /// The comparison of a matcher, as a number.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this part of the tree.
+    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to here: only those with a higher priority than the ones before them.
+    /// The stubs with the matchers of this path, each with a higher priority than those before it.
     std::vector<Hider> hiders = {};
   };
 
   std::vector<Term> terms_of(const StubPlan& plan);
-  /// Looks for stubs whose matchers are the path to a node and some of the terms from `next` on.
+  /// Searches for stubs whose matchers are the path to a node and any of the terms from `next` on.
   void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
   void put(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
-  std::unordered_map<std::uint64_t, std::size_t> children_;  // by node and term
+  std::unordered_map<std::uint64_t, std::size_t> children_;  // keyed by node and term
   std::vector<Node> nodes_;
   std::size_t added_ = 0;
 };
@@ -7739,22 +7738,22 @@ class HidingStubs {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// What reports show of a text or a JSON value, in bytes, before it is cut.
+/// The maximum length, in bytes, of a text or JSON value in reports.
 inline constexpr std::size_t shown_bytes = 120;
 
-/// The text as text::printable() gives it; beyond `most` bytes cut, with "…".
+/// Returns text::printable(), cut after `most` bytes with "…".
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
-/// The same in quotes, with those within it escaped; beyond 120 bytes cut.
+/// Returns the text in quotes, escaped, and cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// The same of a long text's last 120 bytes, with "…" before them.
+/// Returns the last 120 bytes of a text in quotes, with "…" before them if it was cut.
 std::string quoted_end(std::string_view text);
-/// How `actual` differs from `expected`, both on one line: whole when short, else some of each around the first
-/// difference, with its place: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after
-/// `skipped` others of the actual text. Just the actual text when they are equal.
+/// Describes how `actual` differs from `expected`, on one line. Short texts are shown whole, others around the first
+/// difference: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Byte numbers start at 1 + `skipped`. Returns
+/// only the actual text if both are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// A JSON value on one line, beyond 120 bytes cut, with "…".
+/// Returns a JSON value on one line, cut after 120 bytes with "…".
 std::string json(const Json& value);
-/// "4,096".
+/// Formats a number with thousands separators: "4,096".
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts
@@ -7765,23 +7764,23 @@ std::string grouped(std::size_t number);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether objects may have members that were not named.
+/// Whether objects may have additional members.
 enum class Extent { whole, part };
 
-/// Where a value differs from what was expected.
+/// A difference between an expected and an actual value.
 struct Difference {
   std::string pointer;
-  /// Null: nothing there.
+  /// Null if there is no value.
   const Json* expected;
   const Json* actual;
 };
 
-/// The first difference. Numbers compare by value, exactly; the order of an object's members does not matter.
+/// Returns the first difference. Numbers compare exactly by value; the order of an object's members does not matter.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
-/// "at /messages/0/role: \"user\" instead of \"system\"".
+/// Returns "at /messages/0/role: \"user\" instead of \"system\"".
 std::string explain(const Difference& difference);
-/// "/a/b", or "the root" for the empty pointer.
+/// Returns "/a/b", or "the root" for the empty pointer.
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
@@ -7789,10 +7788,10 @@ std::string place(const std::string& pointer);
 
 // ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
 
-// How matchers are built; its code is in `matchers.cpp`.
+// Construction of matchers; its code is in `matchers.cpp`.
 
-// A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
-// and std::function a second one.
+// A matcher consists of two plain functions and their operands. Lambdas would be more classes, and instances of
+// std::function, for each user to compile.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -7801,18 +7800,18 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// A leaf whose test asks `text`.
+/// Makes a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// What a report shows of a text that was to match, without asking the tester's functions.
+/// Formats a text for a report, without calling functions of the test.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
-/// " and its text contains \"21\""; nothing when it may be any.
+/// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// The texts in one line, cut where it becomes long.
+/// Lists the texts on one line, cut if it is too long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
@@ -20264,7 +20263,7 @@ MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
 
 // ---- script/chaos.cpp -----------------------------------------------------------------------------------------------
 
-// Rules of chaos: what one may hold, and its text.
+// Rules of chaos: validation and description.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20331,7 +20330,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way in which any reply can.
+  // A completion allows every fault that any reply allows.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -20374,7 +20373,7 @@ MOCK_GATEWAY_INLINE Chaos Chaos::with(std::initializer_list<Matcher> matchers) c
 }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
-  // Written so that what is no number is refused too.
+  // This form also rejects NaN.
   if (!(probability >= 0 && probability <= 1)) {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
@@ -20405,12 +20404,12 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 
 // ---- script/chaos_rules.cpp -----------------------------------------------------------------------------------------
 
-// Which rules strike a request: draws, counts, the text of a strike.
+// Which rules of chaos apply to a request: random draws, counts, the text of the decision.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
-  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // throws for a moved-from rule
   if (several.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>(*rules_);
@@ -20423,7 +20422,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std:
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
-  std::shared_ptr<const Rules> out;  // freed after the lock, likewise
+  std::shared_ptr<const Rules> out;  // freed after the lock is released
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>();
   for (const auto& rule : *rules_) {
@@ -20437,7 +20436,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear() {
-  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the tester's functions
+  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock is released: it owns functions of the test
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
@@ -20473,7 +20472,7 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
     if (matches) matching.push_back({&rule, 0});
   }
   {
-    // Counted together: of equal requests that come at one time, one is the third for every rule, and no other is.
+    // One lock for all rules: of equal concurrent requests, each gets the same occurrence in every rule.
     const std::lock_guard<std::mutex> lock(counting_);
     for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
@@ -20517,7 +20516,7 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 
 // ---- script/connection_faults.cpp -----------------------------------------------------------------------------------
 
-// Which connection a queued fault strikes.
+// Which connection a queued fault applies to.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -20580,7 +20579,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest first: of a reused connection's request both moments have come.
+  // Newest first, because two moments fit a request on a reused connection.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }
@@ -20626,16 +20625,16 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
 
 // ---- script/excerpts.cpp --------------------------------------------------------------------------------------------
 
-// Where texts are shortened in reports (120 bytes), what is shown around a difference.
+// Lengths of excerpts in reports (120 bytes), and the context shown around a difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
-/// Around a difference: what both texts share before it, and all that is shown of one of them.
+/// Around a difference: the context before it, and the length of each excerpt.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Where the character begins that the byte at `at` is part of.
+/// Returns the start of the character that contains the byte at `at`.
 MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
@@ -20666,7 +20665,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // In the longer of the two there is a byte at `same`.
+  // The longer text has a byte at `same`.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +
@@ -20674,7 +20673,7 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string json(const Json& value) {
-  // Values of the tester's may hold what is not UTF-8.
+  // Values from the test may contain invalid UTF-8.
   return plain(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -20689,8 +20688,8 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// The table of request fields that matchers compare: their place in the body, their names and "actual" in reports,
-// their line in scripts. Matchers of JSON in the body.
+// The table of request fields for matchers: pointers, names in reports and scripts, actual values. Matchers of JSON in
+// the body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20698,7 +20697,7 @@ namespace matchers {
 
 // ---- Fields
 
-/// The words that `response_format` may be, in the order of wire::ResponseFormat::Kind.
+/// The allowed types of `response_format`, in the order of wire::ResponseFormat::Kind.
 inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
 MOCK_GATEWAY_INLINE std::int64_t user_message_count(const ChatRequest& chat) {
@@ -20740,7 +20739,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// What the body has at a row's pointer; null when there is nothing.
+/// Returns the value at a row's pointer; null if there is none.
 MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -20751,7 +20750,7 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view poin
   return value;
 }
 
-/// A value of the body as it was sent: the parsed request no longer knows a default from a value.
+/// Formats a value as it was sent. The parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -20833,7 +20832,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -20866,7 +20865,7 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the one that is wanted.
+/// Whether a value of the body, or an element of it, is the expected one.
 MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -20880,7 +20879,7 @@ MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// The leaf of a value that reports show as `shown`; `test` asks a parsed request.
+/// Makes the leaf of a field. `shown` is the expected value in reports; `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -20895,7 +20894,7 @@ MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field may not be.
+/// Throws GatewayError for a word that the field does not allow.
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -20908,7 +20907,7 @@ MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::stri
 
 // ---- JSON
 
-/// The names of a JSON pointer. Throws GatewayError.
+/// Splits a JSON pointer into its names. Throws GatewayError for an invalid pointer.
 MOCK_GATEWAY_INLINE std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -20950,7 +20949,7 @@ MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& c
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// What is at a pointer: whole when it is short, else what differs.
+/// Formats the value at a pointer: whole if it is short, otherwise the difference.
 MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";
@@ -21124,7 +21123,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// The id of the key that the failure is for; empty: it is for no key.
+/// Returns the id of the key that the scope names; empty for other scopes.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -21206,12 +21205,12 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 
 // ---- script/hiding.cpp ----------------------------------------------------------------------------------------------
 
-// Which stubs never answer, since others hide them.
+// Which stubs never answer because earlier stubs hide them.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with the same text match the same requests.
+/// Serializes everything that a matcher compares: matchers with the same text match the same requests.
 class Identity {
  public:
   std::string text;
@@ -21260,7 +21259,7 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Numbers and pointers, by their bytes.
+  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
@@ -21323,12 +21322,12 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
 
 // ---- script/json_comparison.cpp -------------------------------------------------------------------------------------
 
-// When two JSON values are equal or one includes the other; the text of the difference.
+// Equality and inclusion of JSON values; the text of a difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
+/// Whether a floating-point number equals this integer. Exact even beyond the precision of double.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -21345,7 +21344,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
     const auto real = a.get<double>();
     return b.is_number_unsigned() ? has_value(real, b.get<std::uint64_t>()) : has_value(real, b.get<std::int64_t>());
   }
-  // nlohmann compares a large unsigned number as if it were negative.
+  // nlohmann/json compares a large unsigned number as if it were negative.
   if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
   const Json& with_sign = a.is_number_unsigned() ? b : a;
   const Json& without_sign = a.is_number_unsigned() ? a : b;
@@ -21353,7 +21352,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// The first difference of two values that are both there or not, under a name.
+/// Returns the first difference of two values under a name; either may be missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -21409,7 +21408,7 @@ MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return point
 
 // ---- script/matcher.cpp ---------------------------------------------------------------------------------------------
 
-// `&&`, `||`, `!`; a bare string; the text of the last user message; explaining conditions one by one.
+// `&&`, `||`, `!`; bare strings; the text of the last user message; explanations of each condition.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21510,7 +21509,7 @@ MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_
 namespace detail {
 namespace composition {
 
-/// Both as parts of one condition; what is such a condition already gives its own parts, so that a && b && c has three.
+/// Combines two matchers. Nested conditions of the same kind are flattened, so that a && b && c has three parts.
 MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -21542,7 +21541,7 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have their parentheses.
+  // Descriptions of these have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -21579,10 +21578,10 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// All of the parts, which each have lines of their own.
+/// Explains each part on its own lines.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading, which says that all of them are one condition.
+  // Inside "any of", a heading says that the parts are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
   if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
@@ -21664,7 +21663,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
 
 // ---- script/matchers.cpp --------------------------------------------------------------------------------------------
 
-// All matchers with their comments (in the header); those of messages, tool results, headers, query, key and own
+// All matchers, documented in the header; here those of messages, tool results, headers, query, key and custom
 // functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -21729,7 +21728,7 @@ MOCK_GATEWAY_INLINE std::string actual_user_text(const MatcherNode& node, const 
   return has_user_message(call.chat()) ? shown(*node.text, call.user_text()) : "no user message";
 }
 
-/// Whether the message is what the leaf's operand says: a "system message", or any "message".
+/// Whether the message is of the leaf's kind: "system message" or "message".
 MOCK_GATEWAY_INLINE bool is_of_kind(const MatcherNode& node, const wire::Message& message) {
   return node.operand == "message" || message.role == "system" || message.role == "developer";
 }
@@ -21741,7 +21740,7 @@ MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const Cha
 }
 
 MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The one that matches, for the report of a negation; else the last, which is the nearest.
+  // Show the matching message, for a negation; otherwise the last one.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -21759,7 +21758,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// The message at a position that may count from the end; null when there is none.
+/// Returns the message at a position, which may count from the end; null if there is none.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -21786,17 +21785,17 @@ MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatC
 
 struct ToolResult {
   const wire::Message* message;
-  /// The function that was called; null when no call has its id.
+  /// The called function; null if no call has its id.
   const std::string* function;
 };
 
-/// Those with which the conversation ends.
+/// Returns the tool results at the end of the conversation.
 MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that of calls with the same id the latest counts.
+  // Backwards, because the latest of several calls with the same id counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -21809,7 +21808,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-/// Whether it is of the function or the call that the leaf's operand names.
+/// Whether the result belongs to the function or call in the leaf's operand.
 MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -21838,7 +21837,7 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-/// A tool result at the end of the conversation, of this function, or of the call with this id.
+/// Makes a matcher of a tool result at the end of the conversation, by function name or call id.
 MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -21849,7 +21848,7 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
 
 // ---- How it came
 
-/// What reports show of the values of one name.
+/// Formats the values of one name for reports.
 MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -21861,7 +21860,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// As forms and queries are encoded; what is badly encoded stays as it is.
+/// Decodes a query or form value; keeps invalid escapes.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -21898,7 +21897,7 @@ MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const Cha
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// One of the values of that name matches.
+/// Makes a matcher for which one of the values of a name must match.
 MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
@@ -22020,7 +22019,7 @@ MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(c
 
 // ---- script/scope.cpp -----------------------------------------------------------------------------------------------
 
-// Which requests belong to one of several tests: by key or header.
+// Which requests belong to one of several tests, by key or header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -22078,8 +22077,7 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
 
 // ---- script/script.cpp ----------------------------------------------------------------------------------------------
 
-// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
-// other.
+// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; contradictory settings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace scripts {
@@ -22093,20 +22091,20 @@ MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
   return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
 }
 
-/// Sorts them, each line once.
+/// Sorts the lines and removes duplicates.
 MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
   std::sort(lines.begin(), lines.end(), &comes_before);
   const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Null when it is none of them.
+/// Finds a line; null if it is missing.
 MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
 }
 
-/// Sorted.
+/// Returns the addresses, sorted.
 MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::vector<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.push_back(stub.get());
@@ -22224,7 +22222,7 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
-  // Requests wait for the lock: what takes time for each stub is done before.
+  // Do the work per stub before locking: requests wait for the lock.
   for (const BlockStub& one : block) require_consistent(one.plan);
   const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
@@ -22238,12 +22236,12 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   for (const scripts::Line& line : lines) places.push_back(line.where);
   scripts::make_unique(lines);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
+  std::shared_ptr<const Snapshot> out;  // freed after the lock is released: destructors of the test may take it
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
+    // The test may have removed the stub meanwhile. Choosing would loop forever while a removed stub is mounted.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -22268,7 +22266,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in the order in which they are asked.
+  // Both are in order of evaluation.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -22286,7 +22284,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
 }
 
 MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
-  // A helper function of the tester's mounts all its stubs on one line.
+  // A helper function of the test mounts all its stubs on one line.
   std::vector<scripts::Line*> line_of;
   for (const auto& stub : all) {
     line_of.push_back(scripts::find(lines, stub->where_));
@@ -22300,7 +22298,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
 
 MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
   const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
+  std::shared_ptr<const Snapshot> out;  // freed after the lock is released
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
@@ -22310,7 +22308,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
     }
     stub->removed_ = true;
     changes_.note_for(only_key(stub->scopes()));
-    // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+    // Drop a stub whose expectation is met: no more calls can come, and there may be thousands of such stubs.
     const std::optional<Range>& expected = stub->plan().expected_calls;
     if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
   }
@@ -22357,7 +22355,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
+    // Skip the matchers of a stub that cannot answer: they may be slow, or have side effects.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -22365,7 +22363,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
-    // A sequence that has nothing more keeps the request all the same.
+    // A stub with `nothing_more` keeps the request even when its sequence is used up.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
     if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
@@ -22461,7 +22459,7 @@ MOCK_GATEWAY_INLINE void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // what is dropped is freed after the lock
+  removed_.swap(kept);  // the dropped stubs are freed after the lock is released
 }
 
 MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -22473,12 +22471,12 @@ MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, cons
 }
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock: what the tester's functions hold may take it.
+  // Freed after the lock is released: destructors of the test may take it.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
-    // A request that is choosing right now must not answer for what is forgotten.
+    // A request that is being matched must not be answered by a forgotten stub.
     for (const auto& stub : mounted_->stubs) stub->removed_ = true;
     mounted_.swap(mounted);
     removed_.swap(removed);
@@ -22488,11 +22486,11 @@ MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
 }
 
 MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
-  std::vector<StubPlan> plans;  // freed after the lock, likewise
+  std::vector<StubPlan> plans;  // freed after the lock is released
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub is among the others once for each request that it answered.
+    // A stub is in `others` once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);
@@ -22509,13 +22507,13 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
 
 // ---- script/text_matchers.cpp ---------------------------------------------------------------------------------------
 
-// Matchers of texts; how long a text `matches_regex` searches.
+// Matchers of texts; limits of `matches_regex`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// The longest text that a pattern is searched for in.
+/// The maximum length of a text that a pattern is searched in, in bytes.
 inline constexpr std::size_t searched_bytes = 65536;
 
 MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -22537,7 +22535,7 @@ MOCK_GATEWAY_INLINE bool has_start(const TextMatcherNode& node, std::string_view
 }
 
 MOCK_GATEWAY_INLINE std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows as much as differs, unless the start itself is long.
+  // An excerpt is enough unless the expected start is longer than one.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -22558,7 +22556,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; nothing when that takes too many steps.
+/// Whether the pattern occurs in the text; empty if that takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
@@ -40269,286 +40267,286 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    468    gateway/chat_script.hpp
 //    619    model/range.hpp
 //    653    script/matcher.hpp
-//    731    script/matchers.hpp
-//    859    model/reply.hpp
-//   1205    model/received_request.hpp
-//   1291    model/failure.hpp
-//   1400    core/wait.hpp
-//   1431    core/clock.hpp
-//   1537    model/fault.hpp
-//   1707    model/hold.hpp
-//   1749    model/pace.hpp
-//   1907    model/sse_dialect.hpp
-//   2029    model/writes.hpp
-//   2060    model/http_reply.hpp
-//   2142    model/connection_fault.hpp
-//   2239    evidence/journal.hpp
-//   2538    model/sent_answer.hpp
-//   2609    script/near_miss.hpp
-//   2655    evidence/verification.hpp
-//   2785    model/finding.hpp
-//   2829    evidence/review.hpp
-//   2956    model/operation.hpp
-//   2987    keys/api_key.hpp
-//   3118    keys/keys.hpp
-//   3181    model/profile.hpp
-//   3213    model/tokenizer.hpp
-//   3225    gateway/options.hpp
-//   3376    model/acceptance.hpp
-//   3560    request/chat_request.hpp
-//   3689    script/scope.hpp
-//   3744    script/failure_scope.hpp
-//   3790    script/chaos.hpp
-//   3892    gateway/sweep.hpp
-//   4032    gateway/catalogue.hpp
-//   4205    gateway/mishaps.hpp
-//   4307    document/scenario_files.hpp
-//   4339    core/error.hpp
-//   4354    document/script_document.hpp
-//   4496    evidence/evidence_json.hpp
-//   4521    core/printed.hpp
-//   4551    core/reporter.hpp
-//   4635  Implementation
-//   4696    core/text.hpp
-//   4804    core/random.hpp
-//   4837    core/json_reader.hpp
-//   4893    core/pattern.hpp
-//   4989    core/json_pointer.hpp
-//   5006    core/calendar.hpp
-//   5041    core/access.hpp
-//   5117    core/timeline.hpp
-//   5311    core/process.hpp
-//   5336    core/relief.hpp
-//   5368    core/warning.hpp
-//   5378    core/rows.hpp
-//   5404    core/change_count.hpp
-//   5451    core/seldom.hpp
-//   5478    model/profile_traits.hpp
-//   5587    model/checks.hpp
-//   5604    model/reply_data.hpp
-//   5672    model/request_error.hpp
-//   5685    model/fault_rows.hpp
-//   5814    model/dialect_rows.hpp
-//   5854    model/finding_kinds.hpp
-//   5931    model/reply_checks.hpp
-//   5966    model/reply_template.hpp
-//   5989    request/embedding_request.hpp
-//   6013    request/chat_parser.hpp
-//   6031    request/chat_fields.hpp
-//   6079    request/chat_reader.hpp
-//   6177    keys/secrets.hpp
-//   6224    keys/key_store.hpp
-//   6452    answer/bodies.hpp
-//   6481    answer/events.hpp
-//   6529    answer/tokens.hpp
-//   6603    answer/completion.hpp
-//   6712    answer/completion_json.hpp
-//   6747    answer/completion_events.hpp
-//   6814    answer/words.hpp
-//   6829    answer/default_reply.hpp
-//   6845    answer/schema_instance.hpp
-//   6867    answer/embeddings.hpp
-//   6884    answer/occurrences.hpp
-//   6907    answer/schema_checker.hpp
-//   7002    script/matcher_node.hpp
-//   7093    script/script.hpp
+//    730    script/matchers.hpp
+//    858    model/reply.hpp
+//   1204    model/received_request.hpp
+//   1290    model/failure.hpp
+//   1399    core/wait.hpp
+//   1430    core/clock.hpp
+//   1536    model/fault.hpp
+//   1706    model/hold.hpp
+//   1748    model/pace.hpp
+//   1906    model/sse_dialect.hpp
+//   2028    model/writes.hpp
+//   2059    model/http_reply.hpp
+//   2141    model/connection_fault.hpp
+//   2238    evidence/journal.hpp
+//   2537    model/sent_answer.hpp
+//   2608    script/near_miss.hpp
+//   2654    evidence/verification.hpp
+//   2784    model/finding.hpp
+//   2828    evidence/review.hpp
+//   2955    model/operation.hpp
+//   2986    keys/api_key.hpp
+//   3117    keys/keys.hpp
+//   3180    model/profile.hpp
+//   3212    model/tokenizer.hpp
+//   3224    gateway/options.hpp
+//   3375    model/acceptance.hpp
+//   3559    request/chat_request.hpp
+//   3688    script/scope.hpp
+//   3743    script/failure_scope.hpp
+//   3789    script/chaos.hpp
+//   3891    gateway/sweep.hpp
+//   4031    gateway/catalogue.hpp
+//   4204    gateway/mishaps.hpp
+//   4306    document/scenario_files.hpp
+//   4338    core/error.hpp
+//   4353    document/script_document.hpp
+//   4495    evidence/evidence_json.hpp
+//   4520    core/printed.hpp
+//   4550    core/reporter.hpp
+//   4634  Implementation
+//   4695    core/text.hpp
+//   4803    core/random.hpp
+//   4836    core/json_reader.hpp
+//   4892    core/pattern.hpp
+//   4988    core/json_pointer.hpp
+//   5005    core/calendar.hpp
+//   5040    core/access.hpp
+//   5116    core/timeline.hpp
+//   5310    core/process.hpp
+//   5335    core/relief.hpp
+//   5367    core/warning.hpp
+//   5377    core/rows.hpp
+//   5403    core/change_count.hpp
+//   5450    core/seldom.hpp
+//   5477    model/profile_traits.hpp
+//   5586    model/checks.hpp
+//   5603    model/reply_data.hpp
+//   5671    model/request_error.hpp
+//   5684    model/fault_rows.hpp
+//   5813    model/dialect_rows.hpp
+//   5853    model/finding_kinds.hpp
+//   5930    model/reply_checks.hpp
+//   5965    model/reply_template.hpp
+//   5988    request/embedding_request.hpp
+//   6012    request/chat_parser.hpp
+//   6030    request/chat_fields.hpp
+//   6078    request/chat_reader.hpp
+//   6176    keys/secrets.hpp
+//   6223    keys/key_store.hpp
+//   6451    answer/bodies.hpp
+//   6480    answer/events.hpp
+//   6528    answer/tokens.hpp
+//   6602    answer/completion.hpp
+//   6711    answer/completion_json.hpp
+//   6746    answer/completion_events.hpp
+//   6813    answer/words.hpp
+//   6828    answer/default_reply.hpp
+//   6844    answer/schema_instance.hpp
+//   6866    answer/embeddings.hpp
+//   6883    answer/occurrences.hpp
+//   6906    answer/schema_checker.hpp
+//   7001    script/matcher_node.hpp
+//   7091    script/script.hpp
 //   7373    script/chaos_plan.hpp
 //   7419    script/chaos_rules.hpp
-//   7501    script/connection_faults.hpp
-//   7557    script/forced_failures.hpp
-//   7602    script/field_matchers.hpp
-//   7696    script/hiding.hpp
-//   7737    script/excerpts.hpp
-//   7763    script/json_comparison.hpp
-//   7790    script/matcher_leaf.hpp
-//   7821    delivery/answer_log.hpp
-//   7938    delivery/gzip.hpp
-//   7964    delivery/framing.hpp
-//   8015    delivery/outlet.hpp
-//   8067    delivery/pace_schedule.hpp
-//   8109    delivery/progress.hpp
-//   8162    delivery/waits.hpp
-//   8240    delivery/write_queue.hpp
-//   8342    delivery/delivery.hpp
-//   8623    http/exchange_observer.hpp
-//   8660    http/sockets.hpp
-//   8790    http/wakes.hpp
-//   8841    http/connection.hpp
-//   9136    http/request_reader.hpp
-//   9269    http/server.hpp
-//   9333    http/response.hpp
-//   9349    http/turned_away.hpp
-//   9401    http/workers.hpp
-//   9459    http/acceptor.hpp
-//   9507    http/compatibility.hpp
-//   9517    http/poller.hpp
-//   9556    http/reactor.hpp
-//   9669    evidence/kept_problems.hpp
-//   9739    evidence/record.hpp
-//  10008    evidence/gateway_parts.hpp
-//  10027    evidence/review_parts.hpp
-//  10093    evidence/diagnosis.hpp
-//  10165    evidence/redaction.hpp
-//  10187    evidence/gateway_problems.hpp
-//  10289    serve/asked_requests.hpp
-//  10367    serve/operations.hpp
-//  10437    serve/served_models.hpp
-//  10480    serve/gateway_state.hpp
-//  10541    serve/served_request.hpp
-//  10724    serve/runner.hpp
-//  10790    serve/connection_loop.hpp
-//  10835    serve/request_checks.hpp
-//  10858    serve/tester_code.hpp
-//  10923    gateway/catalogue_entries.hpp
-//  11227    gateway/option_values.hpp
-//  11288    gateway/sweep_run.hpp
-//  11312    document/script_reader.hpp
-//  11521    document/script_files.hpp
-//  11541    document/script_references.hpp
-//  11576    document/script_sections.hpp
-//  11707    document/script_values.hpp
-//  11843    document/loaded_document.hpp
-//  11876    core/calendar.cpp
-//  11988    core/clock.cpp
-//  12401    core/gate.cpp
-//  12612    core/implementation.cpp
-//  12624    core/json_pointer.cpp
-//  12681    core/json_reader.cpp
-//  13025    core/pattern.cpp
-//  13443    core/process.cpp
-//  13467    core/random.cpp
-//  13527    core/relief.cpp
-//  13554    core/reporter.cpp
-//  13637    core/source_location.cpp
-//  13653    core/text.cpp
-//  14009    core/wait.cpp
-//  14021    core/warning.cpp
-//  14035    model/acceptance.cpp
-//  14094    model/checks.cpp
-//  14132    model/connection_fault.cpp
-//  14234    model/failure.cpp
-//  14403    model/fault.cpp
-//  14638    model/finding.cpp
-//  14672    model/hold.cpp
-//  14694    model/http_reply.cpp
-//  14760    model/pace.cpp
-//  14959    model/profile.cpp
-//  15139    model/range.cpp
-//  15169    model/received_request.cpp
-//  15237    model/reply.cpp
-//  15648    model/reply_checks.cpp
-//  15840    model/reply_template.cpp
-//  16012    model/sent_answer.cpp
-//  16040    model/sse_dialect.cpp
-//  16186    request/chat_fields.cpp
-//  16328    request/chat_messages.cpp
-//  16537    request/chat_reader.cpp
-//  16950    request/chat_request.cpp
-//  17035    request/embedding_request.cpp
-//  17123    keys/api_key.cpp
-//  17173    keys/key_store.cpp
-//  17719    keys/keys.cpp
-//  17783    keys/secrets.cpp
-//  17990    answer/bodies.cpp
-//  18097    answer/completion.cpp
-//  18333    answer/completion_events.cpp
-//  18544    answer/completion_json.cpp
-//  18762    answer/default_reply.cpp
-//  18965    answer/embeddings.cpp
-//  19083    answer/events.cpp
-//  19102    answer/occurrences.cpp
-//  19124    answer/schema_checker.cpp
-//  19594    answer/schema_instance.cpp
-//  19974    answer/tokens.cpp
-//  20204    answer/words.cpp
-//  20265    script/chaos.cpp
-//  20406    script/chaos_rules.cpp
-//  20518    script/connection_faults.cpp
-//  20627    script/excerpts.cpp
-//  20690    script/field_matchers.cpp
-//  21103    script/forced_failures.cpp
-//  21207    script/hiding.cpp
-//  21324    script/json_comparison.cpp
-//  21410    script/matcher.cpp
-//  21665    script/matchers.cpp
-//  22021    script/scope.cpp
-//  22079    script/script.cpp
-//  22510    script/text_matchers.cpp
-//  22632    delivery/answer_log.cpp
-//  22802    delivery/delivery.cpp
-//  23267    delivery/faults_and_waits.cpp
-//  23542    delivery/framing.cpp
-//  23659    delivery/gzip.cpp
-//  23726    delivery/pace_schedule.cpp
-//  23795    delivery/progress.cpp
-//  23847    delivery/write_queue.cpp
-//  23995    http/acceptor.cpp
-//  24104    http/compatibility.cpp
-//  24214    http/connection.cpp
-//  24800    http/poller.cpp
-//  25015    http/reactor.cpp
-//  25283    http/request_reader.cpp
-//  25741    http/response.cpp
-//  25822    http/server.cpp
-//  26239    http/sockets.cpp
-//  26758    http/turned_away.cpp
-//  26848    http/wakes.cpp
-//  26902    http/workers.cpp
-//  27015    evidence/diagnosis.cpp
-//  27235    evidence/evidence_json.cpp
-//  27619    evidence/exchange.cpp
-//  27922    evidence/gateway_problems.cpp
-//  28373    evidence/journal.cpp
-//  28532    evidence/kept_problems.cpp
-//  28643    evidence/notes.cpp
-//  28744    evidence/record.cpp
-//  29203    evidence/redaction.cpp
-//  29345    evidence/redirects.cpp
-//  29456    evidence/retries.cpp
-//  29849    evidence/review.cpp
-//  30228    evidence/told_in_body.cpp
-//  30328    evidence/verification.cpp
-//  30445    serve/asked_requests.cpp
-//  30512    serve/chat_judge.cpp
-//  30833    serve/connection_loop.cpp
-//  30993    serve/cross_origin.cpp
-//  31036    serve/delivery_report.cpp
-//  31127    serve/gateway_state.cpp
-//  31163    serve/judge.cpp
-//  31391    serve/limits.cpp
-//  31490    serve/operations.cpp
-//  31713    serve/profile_headers.cpp
-//  31754    serve/reply_answer.cpp
-//  31898    serve/request_checks.cpp
-//  31973    serve/runner.cpp
-//  32237    serve/served_models.cpp
-//  32315    serve/served_request.cpp
-//  32386    gateway/catalogue.cpp
-//  32807    gateway/catalogue_chunks.cpp
-//  33106    gateway/catalogue_delivery.cpp
-//  33261    gateway/catalogue_entries.cpp
-//  33490    gateway/catalogue_failures.cpp
-//  33778    gateway/catalogue_framing.cpp
-//  33965    gateway/catalogue_tool_calls.cpp
-//  34169    gateway/chat_script.cpp
-//  34318    gateway/gateway.cpp
-//  34609    gateway/mishaps.cpp
-//  34956    gateway/options.cpp
-//  35109    gateway/sweep.cpp
-//  35532    document/scenario_files.cpp
-//  35682    document/script_document.cpp
-//  36083    document/script_faults.cpp
-//  36419    document/script_files.cpp
-//  36565    document/script_gateway.cpp
-//  36899    document/script_matchers.cpp
-//  37265    document/script_objects.cpp
-//  37431    document/script_reader.cpp
-//  37874    document/script_references.cpp
-//  38197    document/script_replies.cpp
-//  38673    document/script_schema.cpp
-//  38808    document/script_sections.cpp
-//  39390    document/script_values.cpp
-//  39804  Adapters
-//  39821    adapters/catch2.hpp
-//  39979    adapters/doctest.hpp
-//  40143    adapters/gtest.hpp
+//   7500    script/connection_faults.hpp
+//   7556    script/forced_failures.hpp
+//   7601    script/field_matchers.hpp
+//   7695    script/hiding.hpp
+//   7736    script/excerpts.hpp
+//   7762    script/json_comparison.hpp
+//   7789    script/matcher_leaf.hpp
+//   7820    delivery/answer_log.hpp
+//   7937    delivery/gzip.hpp
+//   7963    delivery/framing.hpp
+//   8014    delivery/outlet.hpp
+//   8066    delivery/pace_schedule.hpp
+//   8108    delivery/progress.hpp
+//   8161    delivery/waits.hpp
+//   8239    delivery/write_queue.hpp
+//   8341    delivery/delivery.hpp
+//   8622    http/exchange_observer.hpp
+//   8659    http/sockets.hpp
+//   8789    http/wakes.hpp
+//   8840    http/connection.hpp
+//   9135    http/request_reader.hpp
+//   9268    http/server.hpp
+//   9332    http/response.hpp
+//   9348    http/turned_away.hpp
+//   9400    http/workers.hpp
+//   9458    http/acceptor.hpp
+//   9506    http/compatibility.hpp
+//   9516    http/poller.hpp
+//   9555    http/reactor.hpp
+//   9668    evidence/kept_problems.hpp
+//   9738    evidence/record.hpp
+//  10007    evidence/gateway_parts.hpp
+//  10026    evidence/review_parts.hpp
+//  10092    evidence/diagnosis.hpp
+//  10164    evidence/redaction.hpp
+//  10186    evidence/gateway_problems.hpp
+//  10288    serve/asked_requests.hpp
+//  10366    serve/operations.hpp
+//  10436    serve/served_models.hpp
+//  10479    serve/gateway_state.hpp
+//  10540    serve/served_request.hpp
+//  10723    serve/runner.hpp
+//  10789    serve/connection_loop.hpp
+//  10834    serve/request_checks.hpp
+//  10857    serve/tester_code.hpp
+//  10922    gateway/catalogue_entries.hpp
+//  11226    gateway/option_values.hpp
+//  11287    gateway/sweep_run.hpp
+//  11311    document/script_reader.hpp
+//  11520    document/script_files.hpp
+//  11540    document/script_references.hpp
+//  11575    document/script_sections.hpp
+//  11706    document/script_values.hpp
+//  11842    document/loaded_document.hpp
+//  11875    core/calendar.cpp
+//  11987    core/clock.cpp
+//  12400    core/gate.cpp
+//  12611    core/implementation.cpp
+//  12623    core/json_pointer.cpp
+//  12680    core/json_reader.cpp
+//  13024    core/pattern.cpp
+//  13442    core/process.cpp
+//  13466    core/random.cpp
+//  13526    core/relief.cpp
+//  13553    core/reporter.cpp
+//  13636    core/source_location.cpp
+//  13652    core/text.cpp
+//  14008    core/wait.cpp
+//  14020    core/warning.cpp
+//  14034    model/acceptance.cpp
+//  14093    model/checks.cpp
+//  14131    model/connection_fault.cpp
+//  14233    model/failure.cpp
+//  14402    model/fault.cpp
+//  14637    model/finding.cpp
+//  14671    model/hold.cpp
+//  14693    model/http_reply.cpp
+//  14759    model/pace.cpp
+//  14958    model/profile.cpp
+//  15138    model/range.cpp
+//  15168    model/received_request.cpp
+//  15236    model/reply.cpp
+//  15647    model/reply_checks.cpp
+//  15839    model/reply_template.cpp
+//  16011    model/sent_answer.cpp
+//  16039    model/sse_dialect.cpp
+//  16185    request/chat_fields.cpp
+//  16327    request/chat_messages.cpp
+//  16536    request/chat_reader.cpp
+//  16949    request/chat_request.cpp
+//  17034    request/embedding_request.cpp
+//  17122    keys/api_key.cpp
+//  17172    keys/key_store.cpp
+//  17718    keys/keys.cpp
+//  17782    keys/secrets.cpp
+//  17989    answer/bodies.cpp
+//  18096    answer/completion.cpp
+//  18332    answer/completion_events.cpp
+//  18543    answer/completion_json.cpp
+//  18761    answer/default_reply.cpp
+//  18964    answer/embeddings.cpp
+//  19082    answer/events.cpp
+//  19101    answer/occurrences.cpp
+//  19123    answer/schema_checker.cpp
+//  19593    answer/schema_instance.cpp
+//  19973    answer/tokens.cpp
+//  20203    answer/words.cpp
+//  20264    script/chaos.cpp
+//  20405    script/chaos_rules.cpp
+//  20517    script/connection_faults.cpp
+//  20626    script/excerpts.cpp
+//  20689    script/field_matchers.cpp
+//  21102    script/forced_failures.cpp
+//  21206    script/hiding.cpp
+//  21323    script/json_comparison.cpp
+//  21409    script/matcher.cpp
+//  21664    script/matchers.cpp
+//  22020    script/scope.cpp
+//  22078    script/script.cpp
+//  22508    script/text_matchers.cpp
+//  22630    delivery/answer_log.cpp
+//  22800    delivery/delivery.cpp
+//  23265    delivery/faults_and_waits.cpp
+//  23540    delivery/framing.cpp
+//  23657    delivery/gzip.cpp
+//  23724    delivery/pace_schedule.cpp
+//  23793    delivery/progress.cpp
+//  23845    delivery/write_queue.cpp
+//  23993    http/acceptor.cpp
+//  24102    http/compatibility.cpp
+//  24212    http/connection.cpp
+//  24798    http/poller.cpp
+//  25013    http/reactor.cpp
+//  25281    http/request_reader.cpp
+//  25739    http/response.cpp
+//  25820    http/server.cpp
+//  26237    http/sockets.cpp
+//  26756    http/turned_away.cpp
+//  26846    http/wakes.cpp
+//  26900    http/workers.cpp
+//  27013    evidence/diagnosis.cpp
+//  27233    evidence/evidence_json.cpp
+//  27617    evidence/exchange.cpp
+//  27920    evidence/gateway_problems.cpp
+//  28371    evidence/journal.cpp
+//  28530    evidence/kept_problems.cpp
+//  28641    evidence/notes.cpp
+//  28742    evidence/record.cpp
+//  29201    evidence/redaction.cpp
+//  29343    evidence/redirects.cpp
+//  29454    evidence/retries.cpp
+//  29847    evidence/review.cpp
+//  30226    evidence/told_in_body.cpp
+//  30326    evidence/verification.cpp
+//  30443    serve/asked_requests.cpp
+//  30510    serve/chat_judge.cpp
+//  30831    serve/connection_loop.cpp
+//  30991    serve/cross_origin.cpp
+//  31034    serve/delivery_report.cpp
+//  31125    serve/gateway_state.cpp
+//  31161    serve/judge.cpp
+//  31389    serve/limits.cpp
+//  31488    serve/operations.cpp
+//  31711    serve/profile_headers.cpp
+//  31752    serve/reply_answer.cpp
+//  31896    serve/request_checks.cpp
+//  31971    serve/runner.cpp
+//  32235    serve/served_models.cpp
+//  32313    serve/served_request.cpp
+//  32384    gateway/catalogue.cpp
+//  32805    gateway/catalogue_chunks.cpp
+//  33104    gateway/catalogue_delivery.cpp
+//  33259    gateway/catalogue_entries.cpp
+//  33488    gateway/catalogue_failures.cpp
+//  33776    gateway/catalogue_framing.cpp
+//  33963    gateway/catalogue_tool_calls.cpp
+//  34167    gateway/chat_script.cpp
+//  34316    gateway/gateway.cpp
+//  34607    gateway/mishaps.cpp
+//  34954    gateway/options.cpp
+//  35107    gateway/sweep.cpp
+//  35530    document/scenario_files.cpp
+//  35680    document/script_document.cpp
+//  36081    document/script_faults.cpp
+//  36417    document/script_files.cpp
+//  36563    document/script_gateway.cpp
+//  36897    document/script_matchers.cpp
+//  37263    document/script_objects.cpp
+//  37429    document/script_reader.cpp
+//  37872    document/script_references.cpp
+//  38195    document/script_replies.cpp
+//  38671    document/script_schema.cpp
+//  38806    document/script_sections.cpp
+//  39388    document/script_values.cpp
+//  39802  Adapters
+//  39819    adapters/catch2.hpp
+//  39977    adapters/doctest.hpp
+//  40141    adapters/gtest.hpp

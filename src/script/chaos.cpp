@@ -1,4 +1,4 @@
-// Rules of chaos: what one may hold, and its text.
+// Rules of chaos: validation and description.
 
 #include "chaos.hpp"
 
@@ -76,7 +76,7 @@ DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_token
 DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way in which any reply can.
+  // A completion allows every fault that any reply allows.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -119,7 +119,7 @@ Chaos Chaos::with(std::initializer_list<Matcher> matchers) const {
 }
 
 Chaos Chaos::probability(double probability) const {
-  // Written so that what is no number is refused too.
+  // This form also rejects NaN.
   if (!(probability >= 0 && probability <= 1)) {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");

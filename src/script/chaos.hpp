@@ -16,16 +16,16 @@
 
 namespace mock_gateway {
 
-/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
-/// likely: at_any_event(), at_any_token(), at_any_byte().
+/// A trigger at a random position, drawn for each reply that it breaks: uniformly from 1 to `most`. See at_any_event(),
+/// at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
-  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  /// `kind` is after_events, after_tokens or after_bytes. Throws GatewayError for another kind, or if `most` is 0.
   DrawnTrigger(Trigger::Kind kind, std::size_t most);
 
   Trigger::Kind kind() const { return kind_; }
   std::size_t most() const { return most_; }
-  /// "after 1 to 10 tokens".
+  /// Returns "after 1 to 10 tokens".
   std::string to_string() const;
 
  private:
@@ -33,12 +33,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
-/// its record says so. `most` is at least 1, or GatewayError.
+/// Triggers after one of the first `most` events, chosen at random. A reply with fewer events than the number drawn
+/// stays whole, and its record says so. Throws GatewayError if `most` is 0.
 DrawnTrigger at_any_event(std::size_t most);
-/// After a token that is drawn from the first `most`; else as at_any_event().
+/// Triggers after one of the first `most` tokens; otherwise like at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
+/// Triggers after one of the first `most` bytes of the body; otherwise like at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -48,47 +48,47 @@ struct ChaosPlan;
 
 }  // namespace detail
 
-/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
-/// of them allows it.
+/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value type; each setter returns a changed
+/// copy. Without probability(), nth() and first() the rule always applies; if several are set, all must allow it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
-/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
-/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
-/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
-/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
-/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
-/// their turn may depend on the order in which they come.
+/// Decisions are reproducible. They depend on the gateway's seed, the rule's number, the request and, unless
+/// by_request() is set, how often that request has come. They never depend on timing or on other requests. So a
+/// repeated run affects the same requests with any number of threads; another Options::seed affects others. Two
+/// requests are the same if their bodies and the descriptions of their keys are equal; other headers do not count. A
+/// client's retry is thus another occurrence of its request. Each rule counts the occurrences of requests that it
+/// matches. Counts are exact for its first 65,536 different requests; later ones share counters, so their decisions may
+/// depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
-  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
-  /// happen in any reply.
+  /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Does nothing if
+  /// that reply cannot break so, for example a failure without events. Throws GatewayError for a fault that no reply
+  /// can have.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
-  /// script had for this one.
+  /// Answers with a failure before a stub is chosen. The script does not advance: a retry gets the reply meant for this
+  /// request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
-  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
-  /// nothing, and for by_pieces, which fits one reply.
+  /// Slows the reply. The settings of this pace override those of the reply and of Options::pace. A raw reply is sent
+  /// in one piece, so only a pace that sets nothing but first_token_after slows it. Throws GatewayError for a pace
+  /// without settings, and for by_pieces, which fits a single reply.
   explicit Chaos(const Pace& pace);
-  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
-  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults: they happen
+  /// before the request is known, and belong to Gateway::next_connection.
   explicit Chaos(const ConnectionFault& fault);
 
-  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  /// Applies the rule with this probability: 0.1 is one in ten. Throws GatewayError unless it is from 0 to 1.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
-  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
+  /// Applies the rule to the `n`th, 2·`n`th, … occurrence of each request. Requests are counted separately, because the
+  /// order of different requests is not a property of the client. Throws GatewayError if `n` is 0.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
+  /// Applies the rule to the first `n` occurrences of each request. Throws GatewayError if `n` is 0.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
-  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  /// Makes random draws depend on the request, not on its occurrence: a request gets the same result each time.
+  /// Gateways with the same seed, rules and keys then decide alike. nth() and first() count as before.
   [[nodiscard]] Chaos by_request() const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
-  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
+  /// Restricts the rule to requests that match every matcher, and counts only those; see StubBuilder::when. Functions
+  /// of the test run on the connection's thread without a lock. If one throws, the client gets a 500, and verify()
+  /// reports a problem.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -101,7 +101,7 @@ class Chaos {
     }
   }
 
-  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
+  /// Returns "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
   std::string to_string() const;
 
  private:
@@ -109,7 +109,7 @@ class Chaos {
   Chaos with(std::initializer_list<Matcher> matchers) const;
   detail::ChaosPlan& edit();
 
-  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ChaosPlan> data_;  // copy on write
 };
 
 }  // namespace mock_gateway

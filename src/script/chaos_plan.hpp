@@ -12,8 +12,8 @@
 
 namespace mock_gateway::detail {
 
-/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
-/// and `drawn`.
+/// The fields of a rule of chaos. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of
+/// `trigger` and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
   std::optional<DrawnTrigger> drawn;
@@ -31,12 +31,12 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger that can be drawn.
+/// A kind of trigger with a random position.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// Its function, and its key in scripts.
+  /// The name of its function and of its key in scripts.
   const char* name;
-  /// Its line in the table of a script's keys.
+  /// Its description in the table of a script's keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -45,9 +45,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// What a rule does: "reset the connection after 2 tokens".
+/// Returns what a rule does: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, nth 3"; "every time".
+/// Returns how often a rule applies: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace mock_gateway::detail

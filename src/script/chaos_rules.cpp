@@ -1,4 +1,4 @@
-// Which rules strike a request: draws, counts, the text of a strike.
+// Which rules of chaos apply to a request: random draws, counts, the text of the decision.
 
 #include "chaos_rules.hpp"
 
@@ -13,7 +13,7 @@
 namespace mock_gateway::detail {
 
 void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
-  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // throws for a moved-from rule
   if (several.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>(*rules_);
@@ -26,7 +26,7 @@ void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
 }
 
 void ChaosRules::clear_of(std::uint64_t owner) {
-  std::shared_ptr<const Rules> out;  // freed after the lock, likewise
+  std::shared_ptr<const Rules> out;  // freed after the lock is released
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>();
   for (const auto& rule : *rules_) {
@@ -40,7 +40,7 @@ void ChaosRules::clear_of(std::uint64_t owner) {
 }
 
 void ChaosRules::clear() {
-  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the tester's functions
+  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock is released: it owns functions of the test
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
@@ -76,7 +76,7 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
     if (matches) matching.push_back({&rule, 0});
   }
   {
-    // Counted together: of equal requests that come at one time, one is the third for every rule, and no other is.
+    // One lock for all rules: of equal concurrent requests, each gets the same occurrence in every rule.
     const std::lock_guard<std::mutex> lock(counting_);
     for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }

@@ -20,27 +20,27 @@
 
 namespace mock_gateway::detail {
 
-/// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
+/// The rules of one gateway, in the order of their addition. Thread-safe; no lock is held while matchers run.
 class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// `owner` is the script document that it came from; 0: none.
+  /// `owner` is the script document of the rule; 0 if there is none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// The same for several, in their order.
+  /// Adds several rules in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
-  /// The next rule is number 1 again, and counts anew.
+  /// Removes all rules. Numbers and counts restart at 1.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Clears them, and forgets that there were any.
+  /// Removes all rules and resets used().
   void reset();
 
-  /// Whether there are any: one load, which is all that a gateway without chaos pays.
+  /// Whether there are rules. One atomic load: the only cost for a gateway without chaos.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were any since the last reset.
+  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// How often rules were added or cleared.
+  /// Counts additions and removals of rules.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -50,35 +50,34 @@ class ChaosRules {
 
     Chaos chaos;
     std::size_t number;                 // from 1
-    std::uint64_t owner;                // the script document that it came from; 0: none
-    mutable Occurrences occurrences{};  // of each request that it matches
+    std::uint64_t owner;                // its script document; 0: none
+    mutable Occurrences occurrences{};  // per request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order written.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that strikes a request.
+  /// A rule that applies to a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, its trigger drawn.
+    /// The fault, with a random trigger already drawn.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for the handler of its exceptions.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
-  /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
+  /// Returns the rules that apply, in order, up to the first failure. Every matching rule counts the request, also
+  /// those after a failure. Exceptions of matchers propagate. `request` is the fingerprint of the request.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and how often it has matched such a one by now.
+  /// A rule that matches a request, and the number of this occurrence, from 1.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;
@@ -89,7 +88,7 @@ class ChaosRules {
   std::uint64_t seed_;
   mutable std::mutex mutex_;
   mutable std::mutex counting_;  // held while all rules count one request
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Copy on write: a request keeps the snapshot with which it began.
   std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};

@@ -1,4 +1,4 @@
-// Which connection a queued fault strikes.
+// Which connection a queued fault applies to.
 
 #include "connection_faults.hpp"
 
@@ -67,7 +67,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits,
     any_ = !queue_.empty() || !every_.empty();
     return taken;
   }
-  // The newest first: of a reused connection's request both moments have come.
+  // Newest first, because two moments fit a request on a reused connection.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
     if (fits(fault->fault.moment())) return *fault;
   }

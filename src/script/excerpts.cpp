@@ -1,4 +1,4 @@
-// Where texts are shortened in reports (120 bytes), what is shown around a difference.
+// Lengths of excerpts in reports (120 bytes), and the context shown around a difference.
 
 #include "excerpts.hpp"
 
@@ -9,11 +9,11 @@
 namespace mock_gateway::detail {
 namespace excerpts {
 
-/// Around a difference: what both texts share before it, and all that is shown of one of them.
+/// Around a difference: the context before it, and the length of each excerpt.
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Where the character begins that the byte at `at` is part of.
+/// Returns the start of the character that contains the byte at `at`.
 std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
@@ -44,7 +44,7 @@ std::string difference(std::string_view expected, std::string_view actual, std::
   const auto end = actual.begin() + static_cast<std::string_view::difference_type>(common);
   const auto differing = std::mismatch(actual.begin(), end, expected.begin()).first;
   const std::size_t same = static_cast<std::size_t>(differing - actual.begin());
-  // In the longer of the two there is a byte at `same`.
+  // The longer text has a byte at `same`.
   const std::size_t place = character_start(actual.size() > expected.size() ? actual : expected, same);
   const std::size_t start = place <= shared_bytes ? 0 : character_start(actual, place - shared_bytes);
   return quoted_from(actual, start, window_bytes) + " instead of " + quoted_from(expected, start, window_bytes) +
@@ -52,7 +52,7 @@ std::string difference(std::string_view expected, std::string_view actual, std::
 }
 
 std::string json(const Json& value) {
-  // Values of the tester's may hold what is not UTF-8.
+  // Values from the test may contain invalid UTF-8.
   return plain(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -9,22 +9,22 @@
 namespace mock_gateway::detail {
 namespace excerpts {
 
-/// What reports show of a text or a JSON value, in bytes, before it is cut.
+/// The maximum length, in bytes, of a text or JSON value in reports.
 inline constexpr std::size_t shown_bytes = 120;
 
-/// The text as text::printable() gives it; beyond `most` bytes cut, with "…".
+/// Returns text::printable(), cut after `most` bytes with "…".
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
-/// The same in quotes, with those within it escaped; beyond 120 bytes cut.
+/// Returns the text in quotes, escaped, and cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// The same of a long text's last 120 bytes, with "…" before them.
+/// Returns the last 120 bytes of a text in quotes, with "…" before them if it was cut.
 std::string quoted_end(std::string_view text);
-/// How `actual` differs from `expected`, both on one line: whole when short, else some of each around the first
-/// difference, with its place: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after
-/// `skipped` others of the actual text. Just the actual text when they are equal.
+/// Describes how `actual` differs from `expected`, on one line. Short texts are shown whole, others around the first
+/// difference: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Byte numbers start at 1 + `skipped`. Returns
+/// only the actual text if both are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// A JSON value on one line, beyond 120 bytes cut, with "…".
+/// Returns a JSON value on one line, cut after 120 bytes with "…".
 std::string json(const Json& value);
-/// "4,096".
+/// Formats a number with thousands separators: "4,096".
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts

@@ -1,4 +1,4 @@
-// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+// Scopes of forced failures; their code is in `forced_failures.cpp`.
 
 #pragma once
 
@@ -15,22 +15,22 @@ struct Access;
 
 }  // namespace detail
 
-/// Which requests a forced failure answers.
+/// The set of requests that a forced failure answers.
 class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
   /// Every request.
   FailureScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that a moved-from scope stays valid.
   FailureScope(const FailureScope&) = default;
   FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation; decided before the key is looked at.
+  /// The requests of one operation, before their key is checked.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
   Kind kind() const { return kind_; }
-  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for every request.
   const std::string& name() const { return name_; }
 
  private:
@@ -41,10 +41,10 @@ class FailureScope {
   std::string name_;
 };
 
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
+/// Returns the scope of requests with this key, by id. The failure comes after the checks of the key's state and
+/// rights, and before its rate limit. Throws GatewayError for a value that looks like a secret.
 FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
+/// Returns the scope of valid chat requests for this model. The failure comes before the script.
 FailureScope for_model(std::string id);
 
 }  // namespace mock_gateway

@@ -1,5 +1,5 @@
-// The table of request fields that matchers compare: their place in the body, their names and "actual" in reports,
-// their line in scripts. Matchers of JSON in the body.
+// The table of request fields for matchers: pointers, names in reports and scripts, actual values. Matchers of JSON in
+// the body.
 
 #include "field_matchers.hpp"
 
@@ -23,7 +23,7 @@ namespace matchers {
 
 // ---- Fields
 
-/// The words that `response_format` may be, in the order of wire::ResponseFormat::Kind.
+/// The allowed types of `response_format`, in the order of wire::ResponseFormat::Kind.
 inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
 std::int64_t user_message_count(const ChatRequest& chat) {
@@ -65,7 +65,7 @@ bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
 
 bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// What the body has at a row's pointer; null when there is nothing.
+/// Returns the value at a row's pointer; null if there is none.
 const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -76,7 +76,7 @@ const Json* value_at(const Json& body, std::string_view pointer) {
   return value;
 }
 
-/// A value of the body as it was sent: the parsed request no longer knows a default from a value.
+/// Formats a value as it was sent. The parsed request does not distinguish a default from a sent value.
 std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -158,7 +158,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// "stream_options.include_usage" for "/stream_options/include_usage".
+/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
 std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -191,7 +191,7 @@ bool word_matches(const MatcherNode& node, const ChatCall& call) {
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the one that is wanted.
+/// Whether a value of the body, or an element of it, is the expected one.
 bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -205,7 +205,7 @@ bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// The leaf of a value that reports show as `shown`; `test` asks a parsed request.
+/// Makes the leaf of a field. `shown` is the expected value in reports; `test` checks a parsed request.
 MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -220,7 +220,7 @@ Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field may not be.
+/// Throws GatewayError for a word that the field does not allow.
 void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -233,7 +233,7 @@ void require_word(const RequestField& field, const std::string& word) {
 
 // ---- JSON
 
-/// The names of a JSON pointer. Throws GatewayError.
+/// Splits a JSON pointer into its names. Throws GatewayError for an invalid pointer.
 std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -275,7 +275,7 @@ bool json_matches(const MatcherNode& node, const ChatCall& call) {
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// What is at a pointer: whole when it is short, else what differs.
+/// Formats the value at a pointer: whole if it is short, otherwise the difference.
 std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";

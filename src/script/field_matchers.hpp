@@ -12,23 +12,23 @@
 #include "../request/chat_request.hpp"
 #include "matcher.hpp"
 
-// A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
-// row's kind. Its key in scripts comes from the row.
+// A matcher of a request field has a row in a table and a public function of the same name, whose parameter depends on
+// the row's kind. The row also defines its key in scripts.
 
 namespace mock_gateway::detail {
 
 struct MatcherNode;
 
-/// A field that ChatRequest has no member for. Its value is what the body has at the row's pointer.
+/// A field without a member in ChatRequest. Its value is read from the body at the row's pointer.
 struct InBody {
-  /// The value of a request that sends none, or null, as JSON text. Null: that request has no value.
+  /// The value, as JSON text, for a request that omits the field or sends null. Null: there is no value.
   const char* if_absent = nullptr;
 };
 
-/// Where the value of a field is found: in a member of ChatRequest, behind a function, or in the body. A member goes
-/// before the body, because the reader of requests takes some values that were sent for absent.
+/// The source of a field's value: a member of ChatRequest, a function, or the body. A member is preferred to the body,
+/// because the request reader treats some sent values as absent.
 struct FieldValue {
-  // Implicit, so that a row has just the member or the function.
+  // Implicit, so that a row names just the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
   constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
   constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
@@ -38,7 +38,7 @@ struct FieldValue {
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
   constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
-  // One of them is set.
+  // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
   std::optional<std::int64_t> ChatRequest::*whole = nullptr;
   bool ChatRequest::*flag = nullptr;
@@ -50,56 +50,56 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array that outlives this.
+/// A view of an array of words.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A field of the request that matchers compare with one value.
+/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// It is in a range.
+    /// A number in a range.
     number,
-    /// It is this whole number.
+    /// An exact whole number.
     whole,
     flag,
     word,
-    /// It is a word that names a model.
+    /// A model id.
     model,
-    /// It holds a word among others.
+    /// A list that contains a word.
     list,
   };
-  /// The matcher's function, which is its key in scripts too.
+  /// The name of the matcher's function, and of its key in scripts.
   const char* matcher;
   Kind kind;
-  /// Where the body has the field. The names in it have neither "/" nor "~".
+  /// JSON pointer of the field in the body. Its names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// What scripts say of the key, in a line.
+  /// One-line description of the key in scripts.
   const char* help;
-  /// What reports say before the value that is wanted. Null: the names of the pointer, and "is".
+  /// Text before the expected value in reports. Null: the names of the pointer, and "is".
   const char* says = nullptr;
-  /// What reports show of a request. Null: what was sent, as JSON.
+  /// Formats the actual value for reports. Null: the value as sent, as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The words that it may be; none: any.
+  /// The allowed words; empty if any word is allowed.
   FieldWords words = {};
 
-  // The matcher, by the kind of the field.
+  // Each makes the matcher of a kind of field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
+  /// A list field matches if it contains the word. Throws GatewayError for a word that is not allowed.
   Matcher word_is(std::string word) const;
 };
 
-/// How many messages there are.
+/// The fields that count messages.
 Rows<RequestField> fields_of_messages();
 /// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// The row of a matcher.
+/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher asks for. What it asks not to be is left out.
+/// Appends the models that a matcher requires, without those that it excludes.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }  // namespace mock_gateway::detail

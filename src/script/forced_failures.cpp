@@ -29,7 +29,7 @@ FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// The id of the key that the failure is for; empty: it is for no key.
+/// Returns the id of the key that the scope names; empty for other scopes.
 std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }

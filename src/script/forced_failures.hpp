@@ -15,30 +15,30 @@
 
 namespace mock_gateway::detail {
 
-/// Failures forced on requests, first queued, first served. Thread-safe.
+/// A FIFO queue of forced failures. Thread-safe.
 class ForcedFailures {
  public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  /// `owner` is the script document that it came from; 0: none.
+  /// Without `times`, the failure applies until it is cleared. Throws GatewayError if `times` is 0. `owner` is the
+  /// script document of the failure; 0 if there is none.
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Those that were queued for exactly this scope.
+  /// Removes the failures of exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// The first failure queued for all or for this operation.
+  /// Takes the first failure for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// How many requests it still answers; nothing: until cleared.
+    /// How many more requests it answers; empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Those that wait for a request, oldest first.
+  /// Returns the queued failures, oldest first.
   std::vector<Queued> queued() const;
-  /// How often failures were forced or cleared.
+  /// Counts additions and removals of failures.
   const ChangeCount& changes() const { return changes_; }
 
  private:

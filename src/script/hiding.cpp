@@ -1,4 +1,4 @@
-// Which stubs never answer, since others hide them.
+// Which stubs never answer because earlier stubs hide them.
 
 #include "hiding.hpp"
 
@@ -11,7 +11,7 @@
 namespace mock_gateway::detail {
 namespace hiding {
 
-/// Writes everything that a matcher compares: matchers with the same text match the same requests.
+/// Serializes everything that a matcher compares: matchers with the same text match the same requests.
 class Identity {
  public:
   std::string text;
@@ -60,7 +60,7 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Numbers and pointers, by their bytes.
+  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);

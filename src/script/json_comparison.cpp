@@ -1,4 +1,4 @@
-// When two JSON values are equal or one includes the other; the text of the difference.
+// Equality and inclusion of JSON values; the text of a difference.
 
 #include "json_comparison.hpp"
 
@@ -14,7 +14,7 @@
 namespace mock_gateway::detail {
 namespace json_comparison {
 
-/// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
+/// Whether a floating-point number equals this integer. Exact even beyond the precision of double.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -31,7 +31,7 @@ bool same_number(const Json& a, const Json& b) {
     const auto real = a.get<double>();
     return b.is_number_unsigned() ? has_value(real, b.get<std::uint64_t>()) : has_value(real, b.get<std::int64_t>());
   }
-  // nlohmann compares a large unsigned number as if it were negative.
+  // nlohmann/json compares a large unsigned number as if it were negative.
   if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
   const Json& with_sign = a.is_number_unsigned() ? b : a;
   const Json& without_sign = a.is_number_unsigned() ? a : b;
@@ -39,7 +39,7 @@ bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// The first difference of two values that are both there or not, under a name.
+/// Returns the first difference of two values under a name; either may be missing.
 std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr

@@ -8,23 +8,23 @@
 namespace mock_gateway::detail {
 namespace json_comparison {
 
-/// Whether objects may have members that were not named.
+/// Whether objects may have additional members.
 enum class Extent { whole, part };
 
-/// Where a value differs from what was expected.
+/// A difference between an expected and an actual value.
 struct Difference {
   std::string pointer;
-  /// Null: nothing there.
+  /// Null if there is no value.
   const Json* expected;
   const Json* actual;
 };
 
-/// The first difference. Numbers compare by value, exactly; the order of an object's members does not matter.
+/// Returns the first difference. Numbers compare exactly by value; the order of an object's members does not matter.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
-/// "at /messages/0/role: \"user\" instead of \"system\"".
+/// Returns "at /messages/0/role: \"user\" instead of \"system\"".
 std::string explain(const Difference& difference);
-/// "/a/b", or "the root" for the empty pointer.
+/// Returns "/a/b", or "the root" for the empty pointer.
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison

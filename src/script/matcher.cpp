@@ -1,4 +1,4 @@
-// `&&`, `||`, `!`; a bare string; the text of the last user message; explaining conditions one by one.
+// `&&`, `||`, `!`; bare strings; the text of the last user message; explanations of each condition.
 
 #include "matcher.hpp"
 
@@ -112,7 +112,7 @@ const std::string& Matcher::to_string() const { return node_->description; }
 namespace detail {
 namespace composition {
 
-/// Both as parts of one condition; what is such a condition already gives its own parts, so that a && b && c has three.
+/// Combines two matchers. Nested conditions of the same kind are flattened, so that a && b && c has three parts.
 Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -144,7 +144,7 @@ Matcher operator!(const Matcher& matcher) {
   const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
-  // These have their parentheses.
+  // Descriptions of these have parentheses already.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
@@ -181,10 +181,10 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 
 namespace explanation {
 
-/// All of the parts, which each have lines of their own.
+/// Explains each part on its own lines.
 std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
-  // Within "any of" they need a heading, which says that all of them are one condition.
+  // Inside "any of", a heading says that the parts are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
   if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});

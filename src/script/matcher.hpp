@@ -19,22 +19,21 @@ struct TextMatcherNode;
 
 }  // namespace detail
 
-/// A condition on a string. A bare string means *contains*, case and all.
+/// A condition on a string. A bare string means *contains*, case-sensitive.
 class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
   TextMatcher(std::string part);  // NOLINT: implicit as above
-  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
+  /// A custom condition. Reports show the description: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  /// Asks it of one text. Lets pass what a function of the test throws.
+  /// Whether the text matches. Exceptions of the test's functions propagate.
   bool matches(std::string_view text) const;
-  /// "contains \"weather\"".
+  /// Returns "contains \"weather\"".
   const std::string& to_string() const;
-  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
-  /// is one.
+  /// Describes a text that does not match: an excerpt in quotes, around the first difference if there is one.
   std::string explain(std::string_view text) const;
-  /// Whether no function of the test is part of it, so that it may be asked again for a report.
+  /// Whether it contains no function of the test. Only then may a report evaluate it again.
   bool built_in() const;
 
  private:
@@ -48,16 +47,16 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator!(const TextMatcher& matcher);
 
-/// A chat request that a stub is chosen for: its body, parsed, and how it came.
+/// A chat request for which a stub is chosen: its parsed body and its HTTP request.
 class ChatCall {
  public:
   /// Both must outlive this.
   ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
   const ChatRequest& chat() const { return chat_; }
-  /// Method, target, headers, and the key by id and description; keys are masked.
+  /// Method, target, headers, and the key's id and description; secrets are masked.
   const ReceivedRequest& http() const { return http_; }
-  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
+  /// The text of the last user message; empty without one. Computed once.
   const std::string& user_text() const;
 
  private:
@@ -66,10 +65,10 @@ class ChatCall {
   mutable std::optional<std::string> user_text_;
 };
 
-/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
+/// A condition on a chat request: a function of matchers.hpp, or several combined by `&&`, `||` and `!`.
 class Matcher {
  public:
-  /// "user text contains \"weather\"".
+  /// Returns "user text contains \"weather\"".
   const std::string& to_string() const;
 
  private:

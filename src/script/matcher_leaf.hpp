@@ -1,4 +1,4 @@
-// How matchers are built; its code is in `matchers.cpp`.
+// Construction of matchers; its code is in `matchers.cpp`.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "matcher.hpp"
 #include "matcher_node.hpp"
 
-// A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
-// and std::function a second one.
+// A matcher consists of two plain functions and their operands. Lambdas would be more classes, and instances of
+// std::function, for each user to compile.
 
 namespace mock_gateway::detail {
 namespace matchers {
@@ -20,18 +20,18 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// A leaf whose test asks `text`.
+/// Makes a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// What a report shows of a text that was to match, without asking the tester's functions.
+/// Formats a text for a report, without calling functions of the test.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
-/// " and its text contains \"21\""; nothing when it may be any.
+/// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// The texts in one line, cut where it becomes long.
+/// Lists the texts on one line, cut if it is too long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers

@@ -1,4 +1,4 @@
-// What a condition is made of.
+// The internal representation of matchers.
 
 #pragma once
 
@@ -31,12 +31,11 @@ struct Pattern;
 struct MatcherNode;
 struct RequestField;
 
-/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
-/// again.
+/// Results of the test's functions while a stub is chosen. Reports use them instead of calling the functions again.
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Nothing when the function was not asked.
+  /// Empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -46,10 +45,10 @@ class FunctionResults {
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
-  /// Null: reports show an excerpt.
+  /// Null if reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // What the two functions use.
+  // Operands of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
@@ -59,23 +58,23 @@ struct TextMatcherNode {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; of leaves only.
+  /// Whether the request matches. Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
-  // What choosing among many stubs reads comes first, in one line of the cache.
+  // The members needed to choose among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether no function of the tester's is part of a leaf.
+  /// Whether a leaf has no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
+  /// Formats the actual value for a report, without calling functions of the test. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // What the two functions of a leaf use: what they look at, and what it should be.
+  // Operands of the two functions of a leaf.
   std::optional<TextMatcher> text;
   std::string operand;
-  /// Null but for matchers of request fields.
+  /// Null except in matchers of request fields.
   const RequestField* field = nullptr;
-  /// Whether a request without the field matches, where the field is looked for in the body alone.
+  /// Whether a request without the field matches. Only for fields that are read from the body.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
@@ -87,21 +86,21 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The matchers that all, any and negation are made of.
+  /// The operands of all, any and negation.
   std::vector<Matcher> parts;
-  /// The one test whose requests a leaf lets through; empty for others.
+  /// The scope of a leaf that isolates a test; empty for others.
   std::optional<RequestScope> scope;
 };
 
-/// The scopes of the matchers that isolate and must match.
+/// Returns the scopes of isolating matchers among those that must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+/// Returns the only key, by id or description, that the scopes cover; empty if they may cover several.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+/// Whether the request matches. Calls the test's functions and records their results. Their exceptions propagate.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
-/// matches; nothing when that depends on a function that was not asked.
+/// Appends the explanation for a report, without calling functions of the test. Returns whether the request matches;
+/// empty if that depends on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 

@@ -1,4 +1,4 @@
-// All matchers with their comments (in the header); those of messages, tool results, headers, query, key and own
+// All matchers, documented in the header; here those of messages, tool results, headers, query, key and custom
 // functions.
 
 #include "matchers.hpp"
@@ -82,7 +82,7 @@ std::string actual_user_text(const MatcherNode& node, const ChatCall& call) {
   return has_user_message(call.chat()) ? shown(*node.text, call.user_text()) : "no user message";
 }
 
-/// Whether the message is what the leaf's operand says: a "system message", or any "message".
+/// Whether the message is of the leaf's kind: "system message" or "message".
 bool is_of_kind(const MatcherNode& node, const wire::Message& message) {
   return node.operand == "message" || message.role == "system" || message.role == "developer";
 }
@@ -94,7 +94,7 @@ bool some_message_matches(const MatcherNode& node, const ChatCall& call) {
 }
 
 std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
-  // The one that matches, for the report of a negation; else the last, which is the nearest.
+  // Show the matching message, for a negation; otherwise the last one.
   const wire::Message* matching = nullptr;
   const wire::Message* last = nullptr;
   std::size_t count = 0;
@@ -112,7 +112,7 @@ std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// The message at a position that may count from the end; null when there is none.
+/// Returns the message at a position, which may count from the end; null if there is none.
 const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -139,17 +139,17 @@ std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return 
 
 struct ToolResult {
   const wire::Message* message;
-  /// The function that was called; null when no call has its id.
+  /// The called function; null if no call has its id.
   const std::string* function;
 };
 
-/// Those with which the conversation ends.
+/// Returns the tool results at the end of the conversation.
 std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
   if (first == chat.messages.size()) return results;
-  // From the end, so that of calls with the same id the latest counts.
+  // Backwards, because the latest of several calls with the same id counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
     const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
@@ -162,7 +162,7 @@ std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   return results;
 }
 
-/// Whether it is of the function or the call that the leaf's operand names.
+/// Whether the result belongs to the function or call in the leaf's operand.
 bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -191,7 +191,7 @@ std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
   return list;
 }
 
-/// A tool result at the end of the conversation, of this function, or of the call with this id.
+/// Makes a matcher of a tool result at the end of the conversation, by function name or call id.
 Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -202,7 +202,7 @@ Matcher final_tool_result(const char* what, std::string operand, bool by_call_id
 
 // ---- How it came
 
-/// What reports show of the values of one name.
+/// Formats the values of one name for reports.
 std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -214,7 +214,7 @@ std::string shown_values(const TextMatcher& text, const std::vector<std::string>
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// As forms and queries are encoded; what is badly encoded stays as it is.
+/// Decodes a query or form value; keeps invalid escapes.
 std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -251,7 +251,7 @@ std::string actual_values(const MatcherNode& node, const ChatCall& call) {
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// One of the values of that name matches.
+/// Makes a matcher for which one of the values of a name must match.
 Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {

@@ -1,4 +1,4 @@
-// A stub, and a request beside it, as data.
+// A near miss as data: a request compared with a stub that did not answer it.
 
 #pragma once
 
@@ -12,41 +12,41 @@
 
 namespace mock_gateway {
 
-/// A stub, as evidence names it.
+/// A reference to a stub in journal and reports.
 struct StubReference {
-  /// Counts the gateway's stubs from 1; 0: no stub.
+  /// Number of the stub in its gateway, from 1; 0 if there is no stub.
   std::uint64_t id = 0;
-  /// The name that it was given; empty without one.
+  /// The stub's name; empty without one.
   std::string name{};
-  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
+  /// Title in reports: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Where it was written.
+  /// Source location of the stub.
   SourceLocation where{};
 };
 
-/// A request beside a stub that did not answer it, condition by condition.
+/// A comparison of a request with a stub that did not answer it, condition by condition.
 struct NearMiss {
-  /// A line of a report: a condition of the stub, or one within it.
+  /// A line of a report: a condition of the stub, or a part of one.
   struct Condition {
-    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
+    /// Nesting depth within "any of" and "not"; 0 for the stub's own conditions.
     std::size_t depth = 0;
-    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
+    /// Whether it holds. Empty if that depends on a function of the test, which is not called again.
     std::optional<bool> holds{};
-    /// What the condition says: `user text contains "weather"`.
+    /// Description of the condition: `user text contains "weather"`.
     std::string expected{};
-    /// What was there instead; empty when there is nothing to say.
+    /// The actual value; may be empty.
     std::string actual{};
   };
-  /// The exchange that the request began.
+  /// Exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
-  /// How many conditions the stub has, and how many of them hold; those within another do not count.
+  /// Number of conditions that hold, and of all; without nested conditions.
   std::size_t matched = 0;
   std::size_t total = 0;
-  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
+  /// Why the stub cannot answer any request: "exhausted after 1 call". Empty if a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions, in order; those within another follow it.
+  /// The stub's conditions, in order. Nested conditions follow their parent.
   std::vector<Condition> conditions{};
 };
 

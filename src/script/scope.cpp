@@ -1,4 +1,4 @@
-// Which requests belong to one of several tests: by key or header.
+// Which requests belong to one of several tests, by key or header.
 
 #include "scope.hpp"
 

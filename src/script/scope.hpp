@@ -14,28 +14,28 @@ struct Access;
 
 }  // namespace detail
 
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
-/// without either belongs to no test: only the scope of every request covers it.
+/// The requests of one of several tests that share a gateway, by key or by header. A request without either belongs to
+/// no test; only the scope of every request covers it.
 class RequestScope {
  public:
   /// Every request.
   RequestScope() = default;
-  // A move copies too, so that nothing is emptied.
+  // Moving copies, so that a moved-from scope stays valid.
   RequestScope(const RequestScope&) = default;
   RequestScope& operator=(const RequestScope&) = default;
-  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
+  /// Requests with this key, by its id or description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
 
-  /// Whether the request is one of them.
+  /// Whether the request is in the scope.
   bool covers(const ReceivedRequest& request) const;
-  /// Whether it is every request.
+  /// Whether the scope covers every request.
   bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is not the scope of a key.
+  /// The key's id or description; empty for other scopes.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
-  /// The header; empty when it is not the scope of one.
+  /// The header; empty for other scopes.
   std::optional<wire::Header> header() const;
-  /// `key "billing service"`, `header x-test: 7`; empty for every request.
+  /// Returns `key "billing service"` or `header x-test: 7`; empty for every request.
   std::string to_string() const;
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
@@ -53,8 +53,8 @@ class RequestScope {
   std::string value_;
 };
 
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
-/// one that carries a credential: its value is masked before anything is compared.
+/// Returns the scope of requests with this header: the name is case-insensitive, the value exact. Throws GatewayError
+/// for an invalid header, and for one that carries a credential, because its value is masked before the comparison.
 RequestScope with_header(std::string name, std::string value);
 
 }  // namespace mock_gateway

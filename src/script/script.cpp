@@ -1,5 +1,4 @@
-// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
-// other.
+// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; contradictory settings.
 
 #include "script.hpp"
 
@@ -26,20 +25,20 @@ bool comes_before(const Line& a, const Line& b) {
   return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
 }
 
-/// Sorts them, each line once.
+/// Sorts the lines and removes duplicates.
 void make_unique(std::vector<Line>& lines) {
   std::sort(lines.begin(), lines.end(), &comes_before);
   const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Null when it is none of them.
+/// Finds a line; null if it is missing.
 Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
 }
 
-/// Sorted.
+/// Returns the addresses, sorted.
 std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::vector<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.push_back(stub.get());
@@ -157,7 +156,7 @@ std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
-  // Requests wait for the lock: what takes time for each stub is done before.
+  // Do the work per stub before locking: requests wait for the lock.
   for (const BlockStub& one : block) require_consistent(one.plan);
   const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
   Stubs stubs;
@@ -171,12 +170,12 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   for (const scripts::Line& line : lines) places.push_back(line.where);
   scripts::make_unique(lines);
 
-  std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
+  std::shared_ptr<const Snapshot> out;  // freed after the lock is released: destructors of the test may take it
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
-    // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
+    // The test may have removed the stub meanwhile. Choosing would loop forever while a removed stub is mounted.
     if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
@@ -201,7 +200,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
     return left->plan().priority > right->plan().priority;
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
-  // Both are in the order in which they are asked.
+  // Both are in order of evaluation.
   for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
@@ -219,7 +218,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
 }
 
 void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
-  // A helper function of the tester's mounts all its stubs on one line.
+  // A helper function of the test mounts all its stubs on one line.
   std::vector<scripts::Line*> line_of;
   for (const auto& stub : all) {
     line_of.push_back(scripts::find(lines, stub->where_));
@@ -233,7 +232,7 @@ void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}
 
 void Script::remove(const Stubs& stubs) {
   const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
-  std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
+  std::shared_ptr<const Snapshot> out;  // freed after the lock is released
   const std::lock_guard<std::mutex> lock(mutex_);
   auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
@@ -243,7 +242,7 @@ void Script::remove(const Stubs& stubs) {
     }
     stub->removed_ = true;
     changes_.note_for(only_key(stub->scopes()));
-    // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+    // Drop a stub whose expectation is met: no more calls can come, and there may be thousands of such stubs.
     const std::optional<Range>& expected = stub->plan().expected_calls;
     if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
   }
@@ -290,7 +289,7 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
-    // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
+    // Skip the matchers of a stub that cannot answer: they may be slow, or have side effects.
     if (!entry.always && !may_answer(stub)) {
       if (stub.removed()) return false;
       continue;
@@ -298,7 +297,7 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
-    // A sequence that has nothing more keeps the request all the same.
+    // A stub with `nothing_more` keeps the request even when its sequence is used up.
     const StubPlan& plan = stub.plan();
     Turn turn = take(stub, std::nullopt, purpose);
     if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
@@ -394,7 +393,7 @@ void Script::forget_removed(const RequestScope& scope) {
     const std::vector<RequestScope>& its = stub->scopes();
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
-  removed_.swap(kept);  // what is dropped is freed after the lock
+  removed_.swap(kept);  // the dropped stubs are freed after the lock is released
 }
 
 void Script::forget_states(const std::string& machines, const std::string& key) {
@@ -406,12 +405,12 @@ void Script::forget_states(const std::string& machines, const std::string& key) 
 }
 
 void Script::reset(bool its_stubs, bool its_states) {
-  // Freed after the lock: what the tester's functions hold may take it.
+  // Freed after the lock is released: destructors of the test may take it.
   std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
-    // A request that is choosing right now must not answer for what is forgotten.
+    // A request that is being matched must not be answered by a forgotten stub.
     for (const auto& stub : mounted_->stubs) stub->removed_ = true;
     mounted_.swap(mounted);
     removed_.swap(removed);
@@ -421,11 +420,11 @@ void Script::reset(bool its_stubs, bool its_states) {
 }
 
 void Script::retire(const Stubs& others) {
-  std::vector<StubPlan> plans;  // freed after the lock, likewise
+  std::vector<StubPlan> plans;  // freed after the lock is released
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
     StubPlan& plan = stub->plan_;
-    // A stub is among the others once for each request that it answered.
+    // A stub is in `others` once for each request that it answered.
     if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
     held.matchers.swap(plan.matchers);

@@ -27,12 +27,12 @@ namespace mock_gateway::detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
-  /// The reply that a gateway without stubs gives.
+  /// The default reply.
   ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// The reply that the test gives while the request waits.
+  /// A step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -41,7 +41,7 @@ struct ReplyStep {
 
   bool is_default() const { return !reply && !function && !asks; }
 
-  /// At least one of the two is null.
+  /// At least one is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
   bool asks = false;  // then both are null
@@ -52,11 +52,11 @@ struct MachineState {
   std::string state;
 };
 
-/// Everything that a stub is told before it goes live.
+/// The configuration of a stub.
 struct StubPlan {
   std::vector<Matcher> matchers;    // all must match
-  std::vector<Matcher> validators;  // of requests that it answers
-  std::vector<ReplyStep> replies;   // none: it must never be asked
+  std::vector<Matcher> validators;  // checks of requests that it answers
+  std::vector<ReplyStep> replies;   // empty: it must never be called
   bool nothing_more = false;
   std::optional<std::size_t> at_most;
   std::optional<Range> expected_calls;
@@ -65,48 +65,48 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// A scenario of the catalogue mounted it, and not the test.
+  /// Whether a scenario of the catalogue mounted it, instead of the test.
   bool of_catalogue = false;
-  /// What a script says of it, without its "source"; null: it is of no script. A stub of another reading that has the
-  /// same is the same stub.
+  /// Its JSON in a script, without "source"; null if it is not from a script. When a script is read again, a stub with
+  /// equal JSON is the same stub.
   std::shared_ptr<const std::string> json;
-  /// The newest exchange when it was mounted: none before it could have been its own.
+  /// The newest exchange at the time of mounting. The stub can only have answered later ones.
   std::uint64_t newest_exchange = 0;
 };
 
 class Script;
 
-/// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
+/// A mounted stub. Its plan never changes; its counts and its source location do.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Where it stands now: the plan has where it stood first.
+  /// The current source location. The plan has the original one.
   SourceLocation where() const;
-  /// The tests that it belongs to, by its isolating matchers. Empty: every one.
+  /// The tests to which its isolating matchers assign it; empty for all tests.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
-  /// Its name, else what it matches; for reports.
+  /// Its name, or else its conditions; for reports.
   const std::string& to_string() const { return description_; }
-  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
-  /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
+  /// stub is on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
 
-  /// How often it was taken, requests included that are not yet in the journal.
+  /// The number of calls, including requests that are not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// It has answered as many requests as `times` or its sequence allows.
+  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
-  /// A request that it answers is in the journal now.
+  /// Notes that a request that it answers is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 when there is none.
+  /// Ids of the first and last exchange that it answered; 0 if there is none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
-  /// One exchange that the stub is answering, from its choice to its end.
+  /// An exchange that the stub is answering, from its choice to its end.
   class Use {
    public:
     Use() = default;
@@ -118,22 +118,22 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The most that it was answering at one time.
+  /// The peak number of requests that it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
   friend class Script;
-  std::uint64_t id_ = 0;  // given when it is mounted
+  std::uint64_t id_ = 0;  // assigned by mounting
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
-  std::size_t limit_;  // of calls
-  // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
+  std::size_t limit_;  // maximum number of calls
+  // Changed under the script's mutex only: taking a reply and changing a state must be one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_ = 0;               // among stubs of one priority, the greater is asked first
-  std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
-  mutable std::mutex where_mutex_;        // for those who read without the script's mutex
+  std::uint64_t place_ = 0;               // at equal priority, the greater is evaluated first
+  std::atomic<bool> shares_line_{false};  // whether another stub has the same source line
+  mutable std::mutex where_mutex_;        // for reading without the script's mutex
   SourceLocation where_;
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
@@ -145,7 +145,7 @@ class StubState {
 
 namespace scripts {
 
-/// A line at which stubs are mounted, and how many.
+/// A source line, and the number of stubs on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -153,149 +153,151 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for what cannot be meant.
+/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// The step of the sequence that answers a call, from 0; the last one stays. There is at least one.
+/// Returns the step for a call, counted from 0; the last step repeats. There must be at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
+/// Returns a description of the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without
+/// one.
 std::string conditions(const StubPlan& plan);
 
-/// The stubs of one gateway, in the order in which they are asked: by priority, then newest first. Choosing takes no
-/// lock while matchers run.
+/// The stubs of one gateway, in order of evaluation: by priority, then newest first. No lock is held while matchers
+/// run.
 class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// The state of a state machine: "started" until it was moved.
+  /// Returns the state of a state machine; initially "started".
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null when none answers.
+    /// Null if no stub answers.
     std::shared_ptr<StubState> stub;
-    /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
+    /// Empty if the stub refuses: it must never be called, its sequence is used up, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// Which call of the stub it is, from 0.
+    /// Number of this call of the stub, from 0.
     std::size_t call = 0;
-    /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
+    /// True if the default reply is due but cannot be made for this request. Does not count as a call.
     bool is_unanswerable = false;
-    /// What the tester's functions said.
+    /// Results of the test's functions.
     FunctionResults function_results;
-    /// The stubs that could have been asked: those of other tests are left out.
+    /// The evaluated stubs, without those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
 
-  /// Throws GatewayError for `at_most` 0.
+  /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
   /// An element of a block of stubs.
   struct BlockStub {
-    /// One that is mounted and stays, unless it is removed before the block is mounted; null: a new one.
+    /// A mounted stub that stays, unless it is removed before the block is mounted; null for a new stub.
     std::shared_ptr<StubState> kept;
-    /// What makes a new one; also says where one that stays stands now.
+    /// The plan of a new stub, or the new source location of one that stays.
     StubPlan plan;
   };
-  /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
-  /// answer nothing any more, and nothing is expected of them. `place` is what an earlier call gave; 0: before all that
-  /// is mounted now, and it becomes the block's place.
+  /// Mounts a block of stubs in one step, evaluated in order, and removes those of `replaced` that are not kept.
+  /// Removed stubs answer no requests, and their expectations are dropped. `place` is the result of an earlier call.
+  /// With 0 the block goes before all mounted stubs, and `place` is set.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
+  /// Removes a stub: it answers no more requests, but its calls still count. Calling it again has no effect.
   void remove(const std::shared_ptr<StubState>& stub);
-  /// The same of several, in one step.
+  /// Removes several stubs in one step.
   void remove(const Stubs& stubs);
-  /// The matcher that is being asked, for whoever catches what it throws.
+  /// The matcher being evaluated, for the handler of its exceptions.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
-    std::shared_ptr<const Stubs> considered;  // keeps both
+    std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
-  /// Lets a matcher's exception pass. `has_default_reply`: whether the default reply can be made for the request;
-  /// called at most once, and only when a stub is to give it.
+  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub could concern the request.
+  /// Exceptions of matchers propagate. `has_default_reply` tells whether the default reply can be made for the request;
+  /// called at most once, and only if a stub needs it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// What choose() would choose. Takes no call, moves no state machine and runs none of the tester's functions: a
-  /// condition that only such a function decides does not hold here.
+  /// Predicts choose(). Counts no call, changes no state and calls no functions of the test. A condition that depends
+  /// on such a function counts as not met.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// The mounted stubs, in the order in which they are asked.
+  /// Returns the mounted stubs in order of evaluation.
   std::shared_ptr<const Stubs> stubs() const;
-  /// The mounted stubs, and those removed since the last reset before they were met, in order of mounting.
+  /// Returns the mounted stubs, and those removed since the last reset with unmet expectations, in order of mounting.
   Stubs all() const;
-  /// "started" until it was moved.
+  /// Returns the state of a machine; initially "started".
   std::string state(const std::string& machine) const;
-  /// `key` is the id of the only key whose stubs know the machine; empty: of any.
+  /// `key` is the id of the only key whose stubs use the machine; empty if any may.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
-  /// How often stubs or states were changed by the test.
+  /// Counts changes of stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Forgets what is expected of removed stubs that belong to a test.
+  /// Drops the expectations of removed stubs of a test.
   void forget_removed(const RequestScope& scope);
-  /// Forgets the states of state machines whose names begin so, and which only stubs of this key know.
+  /// Drops the states of machines whose names have this prefix, and which only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Forgets stubs and the states of state machines, or one of the two.
+  /// Drops all stubs, all states, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
-  /// script.
+  /// Frees the test's functions and replies after the last answer, because they may hold a reference to the script.
   void retire(const Stubs& others);
 
  private:
-  /// A stub as choosing reads it: without looking at what lies elsewhere, which costs more than most matchers.
+  /// A stub in the evaluation loop. Copies what the loop reads first, because following pointers costs more than most
+  /// matchers.
   struct Entry {
     StubState* stub;
-    const MatcherNode* first;  // of its matchers; null without any
-    bool always;               // neither a limit nor a state keeps it from answering
+    const MatcherNode* first;  // its first matcher; null without any
+    bool always;               // it has neither a limit nor states
   };
   struct Snapshot {
     Stubs stubs;
     std::vector<Entry> entries;
-    bool isolated = false;  // some of them belong to one test
+    bool isolated = false;  // whether a stub belongs to one test
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// What stubs are asked for.
+  /// The purpose of choosing a stub.
   enum class Purpose {
-    /// To answer the call.
+    /// Answer the call.
     answer,
-    /// To say what would answer the call: nothing is taken, and none of the tester's functions runs.
+    /// Predict the answer: nothing is counted, and no functions of the test are called.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply, Purpose purpose);
-  /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
+  /// Returns false if a stub that might have answered was removed meanwhile: the caller must retry with a new snapshot.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
-  /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
+  /// Marks stubs that share a source line with another one, on these lines. The caller must hold the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers but the first `from`, which have matched, match. For a forecast: are known to match.
+  /// Whether the stub's matchers match, except the first `from`, which have matched already. For a forecast, whether
+  /// they are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
-  bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
+  bool in_states(const StubPlan& plan) const;  // the caller must hold the mutex
   bool may_answer(const StubState& stub) const;
   struct Turn {
     enum class Kind {
       taken,
-      /// Another request was faster.
+      /// Another request took it first.
       missed,
-      /// It is the default reply's, which cannot be made.
+      /// The default reply is due, and cannot be made.
       unanswerable,
-      /// It is the default reply's, and nobody has said whether it can be made.
+      /// The default reply is due, and it is not known whether it can be made.
       undecided,
     };
     Kind kind = Kind::missed;
-    std::size_t number = 0;  // of the call, from 0
+    std::size_t number = 0;  // number of the call, from 0
   };
-  /// Whose turn it is. When it is the stub's, and not for a forecast, counts the call and moves the state machines.
+  /// Takes the stub's turn: counts the call and changes states, except for a forecast or if the stub cannot take it.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
-  // Replaced whole, never changed: a request keeps the one it began with.
+  // Copy on write: a request keeps the snapshot with which it began.
   std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
-  Stubs removed_;  // without being met
+  Stubs removed_;  // with unmet expectations
   States states_;
   std::uint64_t next_id_ = 1;
-  std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
+  std::uint64_t last_place_ = 0;  // a counter, because an empty block has a place too
   ChangeCount changes_;
 };
 

@@ -1,4 +1,4 @@
-// Matchers of texts; how long a text `matches_regex` searches.
+// Matchers of texts; limits of `matches_regex`.
 
 #include <algorithm>  // min
 #include <memory>
@@ -18,7 +18,7 @@ namespace mock_gateway {
 namespace detail {
 namespace matchers {
 
-/// The longest text that a pattern is searched for in.
+/// The maximum length of a text that a pattern is searched in, in bytes.
 inline constexpr std::size_t searched_bytes = 65536;
 
 TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -40,7 +40,7 @@ bool has_start(const TextMatcherNode& node, std::string_view text) {
 }
 
 std::string explain_start(const TextMatcherNode& node, std::string_view text) {
-  // The excerpt shows as much as differs, unless the start itself is long.
+  // An excerpt is enough unless the expected start is longer than one.
   return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
              ? excerpts::quoted(text)
              : excerpts::difference(node.operand, text);
@@ -61,7 +61,7 @@ std::string explain_end(const TextMatcherNode& node, std::string_view text) {
 
 bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; nothing when that takes too many steps.
+/// Whether the pattern occurs in the text; empty if that takes too many steps.
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
