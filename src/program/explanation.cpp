@@ -1,4 +1,4 @@
-// What a request would be answered that is not sent.
+// Predictions: how the gateway would answer a request.
 
 #include <optional>
 #include <string>
@@ -18,24 +18,24 @@ namespace {
 
 using namespace detail;  // NOLINT: the judge's parts
 
-/// What would become of a chat request.
+/// The predicted outcome of a chat request.
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or would refuse because it must never be called; null when there is none.
+  /// The stub that would answer, or would refuse because it must never be called; null if there is none.
   std::shared_ptr<StubState> stub = nullptr;
-  /// The stubs that come closest, when none answers; three at most.
+  /// The nearest stubs if none answers; at most three.
   std::vector<NearMiss> near_misses = {};
-  /// The diagnosis, or what an error would say.
+  /// The diagnosis, or the message of the error.
   std::string message = {};
 };
 
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+/// Throws RequestError for a schema or grammar for which no default reply can be generated.
 void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
   static_cast<void>(default_reply(chat, fingerprint_of(gateway, chat)));
 }
 
-/// Throws RequestError as above.
+/// Fills in the explanation of a valid request. Throws RequestError as above.
 void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
   const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
     require_default_reply(gateway, call.chat());

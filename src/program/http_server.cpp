@@ -1,4 +1,4 @@
-// Limits of the control API's connections; who is turned away; Date and Connection of its answers.
+// Connection limits of the control API; which connections are refused; Date and Connection headers of its answers.
 
 #include "http_server.hpp"
 
@@ -36,12 +36,12 @@ detail::ConnectionLimits limits() {
   return limits;
 }
 
-/// Why reading a request failed, in the words of the control API.
+/// Converts a read error to an error of the control API.
 Failure unreadable(const Failure& failure) {
   return Failure(failure.status(), failure.status() == 413 ? "too_large" : "invalid_request", failure.message());
 }
 
-/// Keeps descriptors for this server before it listens.
+/// Reserves file descriptors for this server before it listens.
 const detail::ConnectionLimits& limits_with_descriptors() {
   constexpr std::size_t turned_away_and_files = 24;
   detail::Server::keep_descriptors(Places::most + Places::most_closed + turned_away_and_files);
@@ -53,8 +53,7 @@ bool send(Connection& connection, const IncomingRequest& incoming, const HttpAns
   wire::Headers headers = answer.headers;
   headers.add("Date",
               detail::calendar::http_date(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now())));
-  // A client that has nothing to follow closes at once, which tells that the answer has come; an acknowledgement alone
-  // may take its system 40 ms.
+  // Closing confirms at once that the client received the answer; its acknowledgement alone may take 40 ms.
   if (!incoming.keep_alive || answer.after) {
     headers.add("Connection", "close");
     connection.end(detail::Outlet::Ending::close);
@@ -104,11 +103,11 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
       if (!incoming) incoming.emplace();
       incoming->keep_alive = false;
       send(connection, *incoming, handler_.turn_away(why));
-    } catch (const std::exception&) {  // out of memory: the connection is closed without an answer
+    } catch (const std::exception&) {  // out of memory: close the connection without an answer
     }
   }
 
-  /// Judges a head. A connection that is trusted keeps its place as long as the request lasts.
+  /// Checks a request's head. A trusted connection keeps its place until the request is answered.
   std::optional<Failure> refuse(const IncomingRequest& head, Connection& connection, Places::Place& place) {
     bool trusted = false;
     std::optional<Failure> refused = handler_.refuse(HttpRequest{head.request, head.authority}, trusted);
@@ -151,8 +150,8 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
         place.release(answered);
       }
       place.leave();
-      while (!connection.finish()) connection.wait_for_news();  // as long as it has its place
-    } catch (const std::exception& exception) {                 // out of memory, say
+      while (!connection.finish()) connection.wait_for_news();  // keeps its place until then
+    } catch (const std::exception& exception) {                 // for example out of memory
       std::cerr << std::string("mock-gateway: a request to the control API was given up: ") + exception.what() + "\n";
     }
   }
@@ -160,7 +159,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
   HttpHandler& handler_;
   RealClock clock_;
   Places places_;
-  detail::Server server_;  // last: it stops before what its connections use goes
+  detail::Server server_;  // last: destroyed before the members that its connections use
 };
 
 HttpServer::HttpServer(HttpHandler& handler, const std::string& host, int port,

@@ -10,12 +10,12 @@
 
 namespace mock_gateway::internal {
 
-/// A request whose head, or all of which, has been read.
+/// A request of which the head, or everything, has been read.
 struct HttpRequest {
   const ReceivedRequest& received;
-  /// The host of a target in the absolute form; it counts in place of Host.
+  /// The host of an absolute-form target; overrides the Host header.
   const std::string& authority;
-  /// Why it is answered with an error.
+  /// The error with which to answer it.
   std::optional<Failure> refused = std::nullopt;
   std::function<bool()> is_abandoned = nullptr;
 };
@@ -24,29 +24,29 @@ struct HttpAnswer {
   std::string type = {};
   std::string body = {};
   wire::Headers headers = {};
-  std::function<void()> after = nullptr;  // called once the answer was sent
+  std::function<void()> after = nullptr;  // called after the answer is sent
 };
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  /// Judges a request by its head, before its body is read. `trusted`: its connection may take more time and bytes from
-  /// now on, and is not closed for another one until the request is answered.
+  /// Checks a request's head before its body is read. If the function sets `trusted`, the connection gets higher limits
+  /// of time and bytes, and is not closed for another one until the request is answered.
   virtual std::optional<Failure> refuse(const HttpRequest& head, bool& trusted) = 0;
   virtual HttpAnswer answer(const HttpRequest& request) = 0;
-  /// The answer of a connection that cannot be served.
+  /// Returns the answer for a connection that cannot be served.
   virtual HttpAnswer turn_away(const std::string& why) = 0;
 };
-/// An HTTP server beside the gateway's, with descriptors of its own. It answers at most 64 connections at a time, and
-/// closes the one that has been idle longest for a new one.
+/// The HTTP server of the control API, with its own file descriptors. It serves at most 64 connections, and closes the
+/// one that has been idle longest for a new one.
 class HttpServer {
  public:
-  /// Of these connections, how many may wait for something to happen.
+  /// The maximum number of connections that may wait for an event.
   static constexpr std::size_t most_waiting = 48;
 
-  /// `on_bound` learns the port before the first connection. Throws GatewayError when it cannot listen.
+  /// Listens. Calls `on_bound` with the port before the first connection. Throws GatewayError if it cannot listen.
   HttpServer(HttpHandler& handler, const std::string& host, int port, const std::function<void(int port)>& on_bound);
   ~HttpServer();
-  /// No connection gets a place any more.
+  /// Stops accepting connections.
   void end();
 
  private:

@@ -1,4 +1,4 @@
-// How many connections there are, which is closed for the next one.
+// The number of connections, and which one is closed for a new one.
 
 #include "places.hpp"
 
@@ -8,9 +8,9 @@
 namespace mock_gateway::internal {
 namespace {
 
-/// How long a head may take whose bytes never cease to come.
+/// The maximum time for a head that arrives slowly but without pause.
 constexpr std::chrono::milliseconds longest_head{300};
-/// How long the accepting thread waits for other threads: they wait for nobody, but they may need a processor.
+/// How long the accepting thread waits for other threads, which may only need CPU time.
 constexpr std::chrono::milliseconds patience{1000};
 
 }  // namespace
@@ -76,7 +76,7 @@ std::shared_ptr<Places::Place> Places::take() {
       if (!unused(true) && !answers_soon()) return nullptr;
     }
     if (waited >= patience) return nullptr;
-    // Nobody says when a thread begins to wait for its client.
+    // There is no notification when a thread begins to wait for its client.
     changed_.wait_for(lock, std::chrono::milliseconds{1});
   }
   return nullptr;
