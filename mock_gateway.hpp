@@ -3828,10 +3828,10 @@ struct ChaosPlan;
 /// Decisions are reproducible. They depend on the gateway's seed, the rule's number, the request and, unless
 /// by_request() is set, how often that request has come. They never depend on timing or on other requests. So a
 /// repeated run affects the same requests with any number of threads; another Options::seed affects others. Two
-/// requests are the same if their bodies and the descriptions of their keys are equal; other headers do not count. A
-/// client's retry is thus another occurrence of its request. Each rule counts the occurrences of requests that it
-/// matches. Counts are exact for its first 65,536 different requests; later ones share counters, so their decisions may
-/// depend on the order of requests.
+/// requests are the same if their bodies and the descriptions of their keys are equal; headers do not count. A client's
+/// retry is thus another occurrence of its request. Each rule counts the occurrences of requests that it matches.
+/// Counts are exact for its first 65,536 different requests; later ones share counters, so their decisions may depend
+/// on the order of requests.
 class Chaos {
  public:
   /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Does nothing if
@@ -4356,7 +4356,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 class Gate;
 
-/// A problem of a script document, with its place.
+/// A problem in a script document, with its location.
 struct ScriptProblem {
   /// A document with an error cannot be served. One with a warning can, but probably does not do what its author means.
   Severity severity = Severity::error;
@@ -4379,17 +4379,17 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// The error for script documents that cannot be served. what() contains all problems that are kept.
+/// The error for script documents that cannot be served. what() lists the problems.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says if there are more.
+  /// Keeps only the first twenty problems; what() says if there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp so that including files need not compile them.
+  // Defined in the .cpp, so that files that include this header need not compile them.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   MOCK_GATEWAY_INLINE ~ScriptError() override;
 
-  /// The first twenty.
+  /// The problems, at most twenty.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -4408,7 +4408,7 @@ struct ScriptPlan;
 /// the gateway.
 class LoadedScript {
  public:
-  /// The stubs in the order of the document.
+  /// Returns the stubs in the order of the document.
   std::vector<Stub> stubs() const;
   /// Returns the stub of that name, or the first of several. Throws GatewayError, which lists the names, if there is
   /// none.
@@ -4425,14 +4425,14 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: the values of the C++ API, written as JSON. docs/scripts.md describes their
-/// keys. A value type, cheap to copy.
+/// Checked script documents: the values of the C++ API, written as JSON. docs/scripts.md describes their keys. A value
+/// type, cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the same for a running gateway and a document without "gateway".
+/// Gateway::load does the same for a gateway that is already running; its document must not have "gateway".
 class ScriptDocument {
  public:
   /// Reads files, and every `*.json` and `*.jsonc` of folders and their subfolders, sorted bytewise by path. Several
@@ -4467,8 +4467,9 @@ class ScriptDocument {
   /// unreachable state.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// Adds warnings that depend on the gateway: models that it does not serve, unknown keys in `key_is`, operations in a
-  /// key's rights that are not mounted, and probable spelling mistakes of operations in a failure's scope.
+  /// Also returns warnings that depend on the gateway: models that it does not serve, unknown keys in `key_is`,
+  /// operations in a key's rights that are not mounted, and probable spelling mistakes of operations in a failure's
+  /// scope.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files that were read, in order; empty for a document that was passed as Json.
   const std::vector<std::string>& files() const&;
@@ -7034,7 +7035,7 @@ struct TextMatcherNode {
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
@@ -7064,7 +7065,7 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
@@ -7108,7 +7109,7 @@ struct ReplyStep {
 
   bool is_default() const { return !reply && !function && !asks; }
 
-  /// At least one is null.
+  /// At least one of `reply` and `function` is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
   bool asks = false;  // then both are null
@@ -7250,7 +7251,7 @@ class Script {
     bool is_unanswerable = false;
     /// Results of the test's functions.
     FunctionResults function_results;
-    /// The evaluated stubs, without those of other tests.
+    /// The candidate stubs: all mounted ones, without those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
 
@@ -7292,7 +7293,7 @@ class Script {
   Stubs all() const;
   /// Returns the state of a machine; initially "started".
   std::string state(const std::string& machine) const;
-  /// `key` is the id of the only key whose stubs use the machine; empty if any may.
+  /// Sets the state of a machine. `key` is the id of the only key whose stubs use the machine; empty if any may.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
   /// Counts changes of stubs and states by the test.
@@ -11381,7 +11382,7 @@ struct ScriptRow {
   const char* group = "";
 };
 
-/// Returns the row with a group.
+/// Returns the row with its group set.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
@@ -40303,250 +40304,250 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4306    document/scenario_files.hpp
 //   4338    core/error.hpp
 //   4353    document/script_document.hpp
-//   4495    evidence/evidence_json.hpp
-//   4520    core/printed.hpp
-//   4550    core/reporter.hpp
-//   4634  Implementation
-//   4695    core/text.hpp
-//   4803    core/random.hpp
-//   4836    core/json_reader.hpp
-//   4892    core/pattern.hpp
-//   4988    core/json_pointer.hpp
-//   5005    core/calendar.hpp
-//   5040    core/access.hpp
-//   5116    core/timeline.hpp
-//   5310    core/process.hpp
-//   5335    core/relief.hpp
-//   5367    core/warning.hpp
-//   5377    core/rows.hpp
-//   5403    core/change_count.hpp
-//   5450    core/seldom.hpp
-//   5477    model/profile_traits.hpp
-//   5586    model/checks.hpp
-//   5603    model/reply_data.hpp
-//   5671    model/request_error.hpp
-//   5684    model/fault_rows.hpp
-//   5813    model/dialect_rows.hpp
-//   5853    model/finding_kinds.hpp
-//   5930    model/reply_checks.hpp
-//   5965    model/reply_template.hpp
-//   5988    request/embedding_request.hpp
-//   6012    request/chat_parser.hpp
-//   6030    request/chat_fields.hpp
-//   6078    request/chat_reader.hpp
-//   6176    keys/secrets.hpp
-//   6223    keys/key_store.hpp
-//   6451    answer/bodies.hpp
-//   6480    answer/events.hpp
-//   6528    answer/tokens.hpp
-//   6602    answer/completion.hpp
-//   6711    answer/completion_json.hpp
-//   6746    answer/completion_events.hpp
-//   6813    answer/words.hpp
-//   6828    answer/default_reply.hpp
-//   6844    answer/schema_instance.hpp
-//   6866    answer/embeddings.hpp
-//   6883    answer/occurrences.hpp
-//   6906    answer/schema_checker.hpp
-//   7001    script/matcher_node.hpp
-//   7091    script/script.hpp
-//   7373    script/chaos_plan.hpp
-//   7419    script/chaos_rules.hpp
-//   7500    script/connection_faults.hpp
-//   7556    script/forced_failures.hpp
-//   7601    script/field_matchers.hpp
-//   7695    script/hiding.hpp
-//   7736    script/excerpts.hpp
-//   7762    script/json_comparison.hpp
-//   7789    script/matcher_leaf.hpp
-//   7820    delivery/answer_log.hpp
-//   7937    delivery/gzip.hpp
-//   7963    delivery/framing.hpp
-//   8014    delivery/outlet.hpp
-//   8066    delivery/pace_schedule.hpp
-//   8108    delivery/progress.hpp
-//   8161    delivery/waits.hpp
-//   8239    delivery/write_queue.hpp
-//   8341    delivery/delivery.hpp
-//   8622    http/exchange_observer.hpp
-//   8659    http/sockets.hpp
-//   8789    http/wakes.hpp
-//   8840    http/connection.hpp
-//   9135    http/request_reader.hpp
-//   9268    http/server.hpp
-//   9332    http/response.hpp
-//   9348    http/turned_away.hpp
-//   9400    http/workers.hpp
-//   9458    http/acceptor.hpp
-//   9506    http/compatibility.hpp
-//   9516    http/poller.hpp
-//   9555    http/reactor.hpp
-//   9668    evidence/kept_problems.hpp
-//   9738    evidence/record.hpp
-//  10007    evidence/gateway_parts.hpp
-//  10026    evidence/review_parts.hpp
-//  10092    evidence/diagnosis.hpp
-//  10164    evidence/redaction.hpp
-//  10186    evidence/gateway_problems.hpp
-//  10288    serve/asked_requests.hpp
-//  10366    serve/operations.hpp
-//  10436    serve/served_models.hpp
-//  10479    serve/gateway_state.hpp
-//  10540    serve/served_request.hpp
-//  10723    serve/runner.hpp
-//  10789    serve/connection_loop.hpp
-//  10834    serve/request_checks.hpp
-//  10857    serve/tester_code.hpp
-//  10922    gateway/catalogue_entries.hpp
-//  11226    gateway/option_values.hpp
-//  11287    gateway/sweep_run.hpp
-//  11311    document/script_reader.hpp
-//  11520    document/script_files.hpp
-//  11540    document/script_references.hpp
-//  11575    document/script_sections.hpp
-//  11706    document/script_values.hpp
-//  11842    document/loaded_document.hpp
-//  11875    core/calendar.cpp
-//  11987    core/clock.cpp
-//  12400    core/gate.cpp
-//  12611    core/implementation.cpp
-//  12623    core/json_pointer.cpp
-//  12680    core/json_reader.cpp
-//  13024    core/pattern.cpp
-//  13442    core/process.cpp
-//  13466    core/random.cpp
-//  13526    core/relief.cpp
-//  13553    core/reporter.cpp
-//  13636    core/source_location.cpp
-//  13652    core/text.cpp
-//  14008    core/wait.cpp
-//  14020    core/warning.cpp
-//  14034    model/acceptance.cpp
-//  14093    model/checks.cpp
-//  14131    model/connection_fault.cpp
-//  14233    model/failure.cpp
-//  14402    model/fault.cpp
-//  14637    model/finding.cpp
-//  14671    model/hold.cpp
-//  14693    model/http_reply.cpp
-//  14759    model/pace.cpp
-//  14958    model/profile.cpp
-//  15138    model/range.cpp
-//  15168    model/received_request.cpp
-//  15236    model/reply.cpp
-//  15647    model/reply_checks.cpp
-//  15839    model/reply_template.cpp
-//  16011    model/sent_answer.cpp
-//  16039    model/sse_dialect.cpp
-//  16185    request/chat_fields.cpp
-//  16327    request/chat_messages.cpp
-//  16536    request/chat_reader.cpp
-//  16949    request/chat_request.cpp
-//  17034    request/embedding_request.cpp
-//  17122    keys/api_key.cpp
-//  17172    keys/key_store.cpp
-//  17718    keys/keys.cpp
-//  17782    keys/secrets.cpp
-//  17989    answer/bodies.cpp
-//  18096    answer/completion.cpp
-//  18332    answer/completion_events.cpp
-//  18543    answer/completion_json.cpp
-//  18761    answer/default_reply.cpp
-//  18964    answer/embeddings.cpp
-//  19082    answer/events.cpp
-//  19101    answer/occurrences.cpp
-//  19123    answer/schema_checker.cpp
-//  19593    answer/schema_instance.cpp
-//  19973    answer/tokens.cpp
-//  20203    answer/words.cpp
-//  20264    script/chaos.cpp
-//  20405    script/chaos_rules.cpp
-//  20517    script/connection_faults.cpp
-//  20626    script/excerpts.cpp
-//  20689    script/field_matchers.cpp
-//  21102    script/forced_failures.cpp
-//  21206    script/hiding.cpp
-//  21323    script/json_comparison.cpp
-//  21409    script/matcher.cpp
-//  21664    script/matchers.cpp
-//  22020    script/scope.cpp
-//  22078    script/script.cpp
-//  22508    script/text_matchers.cpp
-//  22630    delivery/answer_log.cpp
-//  22800    delivery/delivery.cpp
-//  23265    delivery/faults_and_waits.cpp
-//  23540    delivery/framing.cpp
-//  23657    delivery/gzip.cpp
-//  23724    delivery/pace_schedule.cpp
-//  23793    delivery/progress.cpp
-//  23845    delivery/write_queue.cpp
-//  23993    http/acceptor.cpp
-//  24102    http/compatibility.cpp
-//  24212    http/connection.cpp
-//  24798    http/poller.cpp
-//  25013    http/reactor.cpp
-//  25281    http/request_reader.cpp
-//  25739    http/response.cpp
-//  25820    http/server.cpp
-//  26237    http/sockets.cpp
-//  26756    http/turned_away.cpp
-//  26846    http/wakes.cpp
-//  26900    http/workers.cpp
-//  27013    evidence/diagnosis.cpp
-//  27233    evidence/evidence_json.cpp
-//  27617    evidence/exchange.cpp
-//  27920    evidence/gateway_problems.cpp
-//  28371    evidence/journal.cpp
-//  28530    evidence/kept_problems.cpp
-//  28641    evidence/notes.cpp
-//  28742    evidence/record.cpp
-//  29201    evidence/redaction.cpp
-//  29343    evidence/redirects.cpp
-//  29454    evidence/retries.cpp
-//  29847    evidence/review.cpp
-//  30226    evidence/told_in_body.cpp
-//  30326    evidence/verification.cpp
-//  30443    serve/asked_requests.cpp
-//  30510    serve/chat_judge.cpp
-//  30831    serve/connection_loop.cpp
-//  30991    serve/cross_origin.cpp
-//  31034    serve/delivery_report.cpp
-//  31125    serve/gateway_state.cpp
-//  31161    serve/judge.cpp
-//  31389    serve/limits.cpp
-//  31488    serve/operations.cpp
-//  31711    serve/profile_headers.cpp
-//  31752    serve/reply_answer.cpp
-//  31896    serve/request_checks.cpp
-//  31971    serve/runner.cpp
-//  32235    serve/served_models.cpp
-//  32313    serve/served_request.cpp
-//  32384    gateway/catalogue.cpp
-//  32805    gateway/catalogue_chunks.cpp
-//  33104    gateway/catalogue_delivery.cpp
-//  33259    gateway/catalogue_entries.cpp
-//  33488    gateway/catalogue_failures.cpp
-//  33776    gateway/catalogue_framing.cpp
-//  33963    gateway/catalogue_tool_calls.cpp
-//  34167    gateway/chat_script.cpp
-//  34316    gateway/gateway.cpp
-//  34607    gateway/mishaps.cpp
-//  34954    gateway/options.cpp
-//  35107    gateway/sweep.cpp
-//  35530    document/scenario_files.cpp
-//  35680    document/script_document.cpp
-//  36081    document/script_faults.cpp
-//  36417    document/script_files.cpp
-//  36563    document/script_gateway.cpp
-//  36897    document/script_matchers.cpp
-//  37263    document/script_objects.cpp
-//  37429    document/script_reader.cpp
-//  37872    document/script_references.cpp
-//  38195    document/script_replies.cpp
-//  38671    document/script_schema.cpp
-//  38806    document/script_sections.cpp
-//  39388    document/script_values.cpp
-//  39802  Adapters
-//  39819    adapters/catch2.hpp
-//  39977    adapters/doctest.hpp
-//  40141    adapters/gtest.hpp
+//   4496    evidence/evidence_json.hpp
+//   4521    core/printed.hpp
+//   4551    core/reporter.hpp
+//   4635  Implementation
+//   4696    core/text.hpp
+//   4804    core/random.hpp
+//   4837    core/json_reader.hpp
+//   4893    core/pattern.hpp
+//   4989    core/json_pointer.hpp
+//   5006    core/calendar.hpp
+//   5041    core/access.hpp
+//   5117    core/timeline.hpp
+//   5311    core/process.hpp
+//   5336    core/relief.hpp
+//   5368    core/warning.hpp
+//   5378    core/rows.hpp
+//   5404    core/change_count.hpp
+//   5451    core/seldom.hpp
+//   5478    model/profile_traits.hpp
+//   5587    model/checks.hpp
+//   5604    model/reply_data.hpp
+//   5672    model/request_error.hpp
+//   5685    model/fault_rows.hpp
+//   5814    model/dialect_rows.hpp
+//   5854    model/finding_kinds.hpp
+//   5931    model/reply_checks.hpp
+//   5966    model/reply_template.hpp
+//   5989    request/embedding_request.hpp
+//   6013    request/chat_parser.hpp
+//   6031    request/chat_fields.hpp
+//   6079    request/chat_reader.hpp
+//   6177    keys/secrets.hpp
+//   6224    keys/key_store.hpp
+//   6452    answer/bodies.hpp
+//   6481    answer/events.hpp
+//   6529    answer/tokens.hpp
+//   6603    answer/completion.hpp
+//   6712    answer/completion_json.hpp
+//   6747    answer/completion_events.hpp
+//   6814    answer/words.hpp
+//   6829    answer/default_reply.hpp
+//   6845    answer/schema_instance.hpp
+//   6867    answer/embeddings.hpp
+//   6884    answer/occurrences.hpp
+//   6907    answer/schema_checker.hpp
+//   7002    script/matcher_node.hpp
+//   7092    script/script.hpp
+//   7374    script/chaos_plan.hpp
+//   7420    script/chaos_rules.hpp
+//   7501    script/connection_faults.hpp
+//   7557    script/forced_failures.hpp
+//   7602    script/field_matchers.hpp
+//   7696    script/hiding.hpp
+//   7737    script/excerpts.hpp
+//   7763    script/json_comparison.hpp
+//   7790    script/matcher_leaf.hpp
+//   7821    delivery/answer_log.hpp
+//   7938    delivery/gzip.hpp
+//   7964    delivery/framing.hpp
+//   8015    delivery/outlet.hpp
+//   8067    delivery/pace_schedule.hpp
+//   8109    delivery/progress.hpp
+//   8162    delivery/waits.hpp
+//   8240    delivery/write_queue.hpp
+//   8342    delivery/delivery.hpp
+//   8623    http/exchange_observer.hpp
+//   8660    http/sockets.hpp
+//   8790    http/wakes.hpp
+//   8841    http/connection.hpp
+//   9136    http/request_reader.hpp
+//   9269    http/server.hpp
+//   9333    http/response.hpp
+//   9349    http/turned_away.hpp
+//   9401    http/workers.hpp
+//   9459    http/acceptor.hpp
+//   9507    http/compatibility.hpp
+//   9517    http/poller.hpp
+//   9556    http/reactor.hpp
+//   9669    evidence/kept_problems.hpp
+//   9739    evidence/record.hpp
+//  10008    evidence/gateway_parts.hpp
+//  10027    evidence/review_parts.hpp
+//  10093    evidence/diagnosis.hpp
+//  10165    evidence/redaction.hpp
+//  10187    evidence/gateway_problems.hpp
+//  10289    serve/asked_requests.hpp
+//  10367    serve/operations.hpp
+//  10437    serve/served_models.hpp
+//  10480    serve/gateway_state.hpp
+//  10541    serve/served_request.hpp
+//  10724    serve/runner.hpp
+//  10790    serve/connection_loop.hpp
+//  10835    serve/request_checks.hpp
+//  10858    serve/tester_code.hpp
+//  10923    gateway/catalogue_entries.hpp
+//  11227    gateway/option_values.hpp
+//  11288    gateway/sweep_run.hpp
+//  11312    document/script_reader.hpp
+//  11521    document/script_files.hpp
+//  11541    document/script_references.hpp
+//  11576    document/script_sections.hpp
+//  11707    document/script_values.hpp
+//  11843    document/loaded_document.hpp
+//  11876    core/calendar.cpp
+//  11988    core/clock.cpp
+//  12401    core/gate.cpp
+//  12612    core/implementation.cpp
+//  12624    core/json_pointer.cpp
+//  12681    core/json_reader.cpp
+//  13025    core/pattern.cpp
+//  13443    core/process.cpp
+//  13467    core/random.cpp
+//  13527    core/relief.cpp
+//  13554    core/reporter.cpp
+//  13637    core/source_location.cpp
+//  13653    core/text.cpp
+//  14009    core/wait.cpp
+//  14021    core/warning.cpp
+//  14035    model/acceptance.cpp
+//  14094    model/checks.cpp
+//  14132    model/connection_fault.cpp
+//  14234    model/failure.cpp
+//  14403    model/fault.cpp
+//  14638    model/finding.cpp
+//  14672    model/hold.cpp
+//  14694    model/http_reply.cpp
+//  14760    model/pace.cpp
+//  14959    model/profile.cpp
+//  15139    model/range.cpp
+//  15169    model/received_request.cpp
+//  15237    model/reply.cpp
+//  15648    model/reply_checks.cpp
+//  15840    model/reply_template.cpp
+//  16012    model/sent_answer.cpp
+//  16040    model/sse_dialect.cpp
+//  16186    request/chat_fields.cpp
+//  16328    request/chat_messages.cpp
+//  16537    request/chat_reader.cpp
+//  16950    request/chat_request.cpp
+//  17035    request/embedding_request.cpp
+//  17123    keys/api_key.cpp
+//  17173    keys/key_store.cpp
+//  17719    keys/keys.cpp
+//  17783    keys/secrets.cpp
+//  17990    answer/bodies.cpp
+//  18097    answer/completion.cpp
+//  18333    answer/completion_events.cpp
+//  18544    answer/completion_json.cpp
+//  18762    answer/default_reply.cpp
+//  18965    answer/embeddings.cpp
+//  19083    answer/events.cpp
+//  19102    answer/occurrences.cpp
+//  19124    answer/schema_checker.cpp
+//  19594    answer/schema_instance.cpp
+//  19974    answer/tokens.cpp
+//  20204    answer/words.cpp
+//  20265    script/chaos.cpp
+//  20406    script/chaos_rules.cpp
+//  20518    script/connection_faults.cpp
+//  20627    script/excerpts.cpp
+//  20690    script/field_matchers.cpp
+//  21103    script/forced_failures.cpp
+//  21207    script/hiding.cpp
+//  21324    script/json_comparison.cpp
+//  21410    script/matcher.cpp
+//  21665    script/matchers.cpp
+//  22021    script/scope.cpp
+//  22079    script/script.cpp
+//  22509    script/text_matchers.cpp
+//  22631    delivery/answer_log.cpp
+//  22801    delivery/delivery.cpp
+//  23266    delivery/faults_and_waits.cpp
+//  23541    delivery/framing.cpp
+//  23658    delivery/gzip.cpp
+//  23725    delivery/pace_schedule.cpp
+//  23794    delivery/progress.cpp
+//  23846    delivery/write_queue.cpp
+//  23994    http/acceptor.cpp
+//  24103    http/compatibility.cpp
+//  24213    http/connection.cpp
+//  24799    http/poller.cpp
+//  25014    http/reactor.cpp
+//  25282    http/request_reader.cpp
+//  25740    http/response.cpp
+//  25821    http/server.cpp
+//  26238    http/sockets.cpp
+//  26757    http/turned_away.cpp
+//  26847    http/wakes.cpp
+//  26901    http/workers.cpp
+//  27014    evidence/diagnosis.cpp
+//  27234    evidence/evidence_json.cpp
+//  27618    evidence/exchange.cpp
+//  27921    evidence/gateway_problems.cpp
+//  28372    evidence/journal.cpp
+//  28531    evidence/kept_problems.cpp
+//  28642    evidence/notes.cpp
+//  28743    evidence/record.cpp
+//  29202    evidence/redaction.cpp
+//  29344    evidence/redirects.cpp
+//  29455    evidence/retries.cpp
+//  29848    evidence/review.cpp
+//  30227    evidence/told_in_body.cpp
+//  30327    evidence/verification.cpp
+//  30444    serve/asked_requests.cpp
+//  30511    serve/chat_judge.cpp
+//  30832    serve/connection_loop.cpp
+//  30992    serve/cross_origin.cpp
+//  31035    serve/delivery_report.cpp
+//  31126    serve/gateway_state.cpp
+//  31162    serve/judge.cpp
+//  31390    serve/limits.cpp
+//  31489    serve/operations.cpp
+//  31712    serve/profile_headers.cpp
+//  31753    serve/reply_answer.cpp
+//  31897    serve/request_checks.cpp
+//  31972    serve/runner.cpp
+//  32236    serve/served_models.cpp
+//  32314    serve/served_request.cpp
+//  32385    gateway/catalogue.cpp
+//  32806    gateway/catalogue_chunks.cpp
+//  33105    gateway/catalogue_delivery.cpp
+//  33260    gateway/catalogue_entries.cpp
+//  33489    gateway/catalogue_failures.cpp
+//  33777    gateway/catalogue_framing.cpp
+//  33964    gateway/catalogue_tool_calls.cpp
+//  34168    gateway/chat_script.cpp
+//  34317    gateway/gateway.cpp
+//  34608    gateway/mishaps.cpp
+//  34955    gateway/options.cpp
+//  35108    gateway/sweep.cpp
+//  35531    document/scenario_files.cpp
+//  35681    document/script_document.cpp
+//  36082    document/script_faults.cpp
+//  36418    document/script_files.cpp
+//  36564    document/script_gateway.cpp
+//  36898    document/script_matchers.cpp
+//  37264    document/script_objects.cpp
+//  37430    document/script_reader.cpp
+//  37873    document/script_references.cpp
+//  38196    document/script_replies.cpp
+//  38672    document/script_schema.cpp
+//  38807    document/script_sections.cpp
+//  39389    document/script_values.cpp
+//  39803  Adapters
+//  39820    adapters/catch2.hpp
+//  39978    adapters/doctest.hpp
+//  40142    adapters/gtest.hpp

@@ -18,7 +18,7 @@ namespace mock_gateway {
 
 class Gate;
 
-/// A problem of a script document, with its place.
+/// A problem in a script document, with its location.
 struct ScriptProblem {
   /// A document with an error cannot be served. One with a warning can, but probably does not do what its author means.
   Severity severity = Severity::error;
@@ -41,17 +41,17 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// The error for script documents that cannot be served. what() contains all problems that are kept.
+/// The error for script documents that cannot be served. what() lists the problems.
 class ScriptError : public GatewayError {
  public:
-  /// Keeps the first twenty problems; what() says if there are more.
+  /// Keeps only the first twenty problems; what() says if there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
-  // Defined in the .cpp so that including files need not compile them.
+  // Defined in the .cpp, so that files that include this header need not compile them.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
 
-  /// The first twenty.
+  /// The problems, at most twenty.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -70,7 +70,7 @@ struct ScriptPlan;
 /// the gateway.
 class LoadedScript {
  public:
-  /// The stubs in the order of the document.
+  /// Returns the stubs in the order of the document.
   std::vector<Stub> stubs() const;
   /// Returns the stub of that name, or the first of several. Throws GatewayError, which lists the names, if there is
   /// none.
@@ -87,14 +87,14 @@ class LoadedScript {
   detail::Lasting<detail::LoadedDocument> state_;
 };
 
-/// Script documents, read and checked: the values of the C++ API, written as JSON. docs/scripts.md describes their
-/// keys. A value type, cheap to copy.
+/// Checked script documents: the values of the C++ API, written as JSON. docs/scripts.md describes their keys. A value
+/// type, cheap to copy.
 ///
 ///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
 ///     Gateway gateway(script.options());
 ///     script.mount(gateway);
 ///
-/// Gateway::load does the same for a running gateway and a document without "gateway".
+/// Gateway::load does the same for a gateway that is already running; its document must not have "gateway".
 class ScriptDocument {
  public:
   /// Reads files, and every `*.json` and `*.jsonc` of folders and their subfolders, sorted bytewise by path. Several
@@ -129,8 +129,9 @@ class ScriptDocument {
   /// unreachable state.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// Adds warnings that depend on the gateway: models that it does not serve, unknown keys in `key_is`, operations in a
-  /// key's rights that are not mounted, and probable spelling mistakes of operations in a failure's scope.
+  /// Also returns warnings that depend on the gateway: models that it does not serve, unknown keys in `key_is`,
+  /// operations in a key's rights that are not mounted, and probable spelling mistakes of operations in a failure's
+  /// scope.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files that were read, in order; empty for a document that was passed as Json.
   const std::vector<std::string>& files() const&;

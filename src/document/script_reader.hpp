@@ -87,7 +87,7 @@ struct ScriptRow {
   const char* group = "";
 };
 
-/// Returns the row with a group.
+/// Returns the row with its group set.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;

@@ -46,7 +46,7 @@ class HttpServer {
   /// Listens. Calls `on_bound` with the port before the first connection. Throws GatewayError if it cannot listen.
   HttpServer(HttpHandler& handler, const std::string& host, int port, const std::function<void(int port)>& on_bound);
   ~HttpServer();
-  /// Stops accepting connections.
+  /// Turns away new connections from now on, and ends waits for a slot.
   void end();
 
  private:

@@ -262,7 +262,7 @@ class Inside {
   void reset(const std::vector<std::string>& parts) const;
   /// Returns the states of machines that stubs use or that have been set.
   std::map<std::string, std::string> states() const;
-  /// `key` is the id of the only key whose stubs use the machine; empty if any may.
+  /// Sets the state of a machine. `key` is the id of the only key whose stubs use the machine; empty if any may.
   void set_state(const std::string& machine, const std::string& state, const std::string& key) const;
   /// Drops the states of machines with this prefix that only stubs of this key use. The next two functions drop removed
   /// stubs and exchanges of a scope.

@@ -54,10 +54,10 @@ struct ChaosPlan;
 /// Decisions are reproducible. They depend on the gateway's seed, the rule's number, the request and, unless
 /// by_request() is set, how often that request has come. They never depend on timing or on other requests. So a
 /// repeated run affects the same requests with any number of threads; another Options::seed affects others. Two
-/// requests are the same if their bodies and the descriptions of their keys are equal; other headers do not count. A
-/// client's retry is thus another occurrence of its request. Each rule counts the occurrences of requests that it
-/// matches. Counts are exact for its first 65,536 different requests; later ones share counters, so their decisions may
-/// depend on the order of requests.
+/// requests are the same if their bodies and the descriptions of their keys are equal; headers do not count. A client's
+/// retry is thus another occurrence of its request. Each rule counts the occurrences of requests that it matches.
+/// Counts are exact for its first 65,536 different requests; later ones share counters, so their decisions may depend
+/// on the order of requests.
 class Chaos {
  public:
   /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Does nothing if

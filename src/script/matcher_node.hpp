@@ -52,7 +52,7 @@ struct TextMatcherNode {
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
@@ -82,7 +82,7 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// The tester's.
+  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;

@@ -41,7 +41,7 @@ struct ReplyStep {
 
   bool is_default() const { return !reply && !function && !asks; }
 
-  /// At least one is null.
+  /// At least one of `reply` and `function` is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
   bool asks = false;  // then both are null
@@ -183,7 +183,7 @@ class Script {
     bool is_unanswerable = false;
     /// Results of the test's functions.
     FunctionResults function_results;
-    /// The evaluated stubs, without those of other tests.
+    /// The candidate stubs: all mounted ones, without those of other tests.
     std::shared_ptr<const Stubs> considered;
   };
 
@@ -225,7 +225,7 @@ class Script {
   Stubs all() const;
   /// Returns the state of a machine; initially "started".
   std::string state(const std::string& machine) const;
-  /// `key` is the id of the only key whose stubs use the machine; empty if any may.
+  /// Sets the state of a machine. `key` is the id of the only key whose stubs use the machine; empty if any may.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
   /// Counts changes of stubs and states by the test.
