@@ -664,7 +664,7 @@ class TextMatcher {
 
   /// Whether the text matches. Lets exceptions of the test's functions pass.
   bool matches(std::string_view text) const;
-  /// "contains \"weather\"".
+  /// Returns "contains \"weather\"".
   const std::string& to_string() const;
   /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
   /// there is one.
@@ -704,7 +704,7 @@ class ChatCall {
 /// A condition on a chat request: a function of matchers.hpp, or several combined with `&&`, `||` and `!`.
 class Matcher {
  public:
-  /// "user text contains \"weather\"".
+  /// Returns "user text contains \"weather\"".
   const std::string& to_string() const;
 
  private:
@@ -728,7 +728,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// The text contains this part, case-sensitive. A bare string means this.
 TextMatcher contains(std::string part);
-/// The text is exactly this.
+/// Matches exactly this text.
 TextMatcher equals(std::string text);
 /// The text begins with this.
 TextMatcher starts_with(std::string start);
@@ -754,11 +754,11 @@ Matcher any_message_says(TextMatcher text);
 /// The message at `position` has this role and text. Positions count from 0; negative ones count from the end, -1 is
 /// the last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
-/// The number of user messages is in the range.
+/// Matches the number of user messages.
 Matcher turns_are(Range count);
-/// The number of messages of all roles is in the range.
+/// Matches the number of all messages.
 Matcher messages_are(Range count);
-/// The last message is a tool result.
+/// Matches if the last message is a tool result.
 Matcher last_is_tool_result();
 /// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
 /// matches.
@@ -769,25 +769,25 @@ Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 // Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.
 // `!has_field("temperature")` matches its absence.
 
-/// `model` is this id.
+/// Matches the id in `model`.
 Matcher model_is(std::string id);
 /// `stream` has this value; absent means false.
 Matcher stream_is(bool stream);
 /// `stream_options.include_usage` has this value; absent means false.
 Matcher include_usage_is(bool include_usage);
-/// `temperature` is in the range.
+/// Matches `temperature`.
 Matcher temperature_is(Range range);
-/// `top_p` is in the range.
+/// Matches `top_p`.
 Matcher top_p_is(Range range);
 /// `max_tokens` or, if accepted, `max_completion_tokens` is in the range.
 Matcher max_tokens_is(Range range);
-/// `presence_penalty` is in the range.
+/// Matches `presence_penalty`.
 Matcher presence_penalty_is(Range range);
-/// `repetition_penalty` is in the range.
+/// Matches `repetition_penalty`.
 Matcher repetition_penalty_is(Range range);
 /// `n` is in the range; absent means 1.
 Matcher n_is(Range range);
-/// `seed` is this number.
+/// Matches `seed`.
 Matcher seed_is(std::int64_t seed);
 /// `stop` contains this sequence.
 Matcher has_stop(std::string sequence);
@@ -798,14 +798,14 @@ Matcher tools_are(Range count);
 /// `tool_choice` is this: "none", "auto", "required", or the name of the function to call. If absent, it is "auto" with
 /// tools and "none" without.
 Matcher tool_choice_is(std::string choice);
-/// `parallel_tool_calls` has this value.
+/// Matches `parallel_tool_calls`.
 Matcher parallel_tool_calls_is(bool parallel);
 /// The type of `response_format` is this: "text" (also if absent), "json_object" or "json_schema". Throws GatewayError
 /// for other types.
 Matcher response_format_is(std::string type);
-/// The schema in a `response_format` of type json_schema has this name.
+/// Matches the name of the schema in a `response_format` of type json_schema.
 Matcher response_schema_is(std::string name);
-/// `enable_thinking` has this value.
+/// Matches `enable_thinking`.
 Matcher enable_thinking_is(bool enabled);
 /// `logprobs` has this value; absent means false.
 Matcher logprobs_is(bool logprobs);
@@ -817,7 +817,7 @@ Matcher has_field(std::string name);
 /// The value at a JSON pointer (RFC 6901) equals this one. Numbers compare by value (1 equals 1.0), and the order of
 /// object members is irrelevant. Throws GatewayError for an invalid pointer.
 Matcher json_at(std::string pointer, Json value);
-/// The string at a JSON pointer matches.
+/// Matches the string at a JSON pointer.
 Matcher json_text_at(std::string pointer, TextMatcher text);
 /// The body includes this JSON. An object includes another if it has all its members and each value includes the
 /// other's. An array includes another of the same length if each element includes the other's. Other values must be
@@ -3717,7 +3717,7 @@ class FailureScope {
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
   Kind kind() const { return kind_; }
-  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for every request.
   const std::string& name() const { return name_; }
 
  private:
@@ -3749,7 +3749,7 @@ class DrawnTrigger {
 
   Trigger::Kind kind() const { return kind_; }
   std::size_t most() const { return most_; }
-  /// "after 1 to 10 tokens".
+  /// Returns "after 1 to 10 tokens".
   std::string to_string() const;
 
  private:
@@ -3824,7 +3824,7 @@ class Chaos {
     }
   }
 
-  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
+  /// Returns "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
   std::string to_string() const;
 
  private:
@@ -3832,7 +3832,7 @@ class Chaos {
   Chaos with(std::initializer_list<Matcher> matchers) const;
   detail::ChaosPlan& edit();
 
-  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ChaosPlan> data_;  // copy on write
 };
 
 }}  // namespace mock_gateway
@@ -4352,7 +4352,7 @@ struct ScriptPlan;
 /// The part of a gateway that a script document has mounted. A thread-safe handle that may outlive both.
 class LoadedScript {
  public:
-  /// The stubs in the order of the document.
+  /// Returns the stubs in the order of the document.
   std::vector<Stub> stubs() const;
   /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
   /// none.
@@ -4427,7 +4427,7 @@ class ScriptDocument {
   detail::Lasting<const detail::ScriptPlan> plan_;
 };
 
-/// The JSON Schema (draft 2020-12) of script documents.
+/// Returns the JSON Schema (draft 2020-12) of script documents.
 Json script_schema();
 
 template <class T, std::enable_if_t<std::is_same_v<T, Json>, int>>
@@ -6940,7 +6940,7 @@ class FunctionResults {
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
-  /// Null: reports show an excerpt.
+  /// Null if reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
   // The data of the two functions.
@@ -7012,7 +7012,7 @@ struct ReplyStep {
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// The reply that the test gives while the request waits.
+  /// A step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -7233,7 +7233,7 @@ class Script {
   };
   /// The reason for evaluating stubs.
   enum class Purpose {
-    /// To answer the call.
+    /// Answer the call.
     answer,
     /// To predict the answer: takes nothing and runs no function of the test.
     forecast,
@@ -7263,7 +7263,7 @@ class Script {
       undecided,
     };
     Kind kind = Kind::missed;
-    std::size_t number = 0;  // of the call, from 0
+    std::size_t number = 0;  // number of the call, from 0
   };
   /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
   /// machines.
@@ -7306,7 +7306,7 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger that can be drawn.
+/// A kind of trigger with a random position.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
   /// The name of its function, and its key in scripts.
@@ -7368,7 +7368,7 @@ class ChaosRules {
   /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that strikes a request.
+  /// A rule that applies to a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
     /// The fault that strikes, with its drawn trigger.
@@ -7538,7 +7538,7 @@ struct FieldValue {
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
   constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
-  // One of them is set.
+  // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
   std::optional<std::int64_t> ChatRequest::*whole = nullptr;
   bool ChatRequest::*flag = nullptr;
@@ -7638,7 +7638,7 @@ class HidingStubs {
   void put(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
-  std::unordered_map<std::uint64_t, std::size_t> children_;  // by node and term
+  std::unordered_map<std::uint64_t, std::size_t> children_;  // keyed by node and term
   std::vector<Node> nodes_;
   std::size_t added_ = 0;
 };
@@ -7665,7 +7665,7 @@ std::string quoted_end(std::string_view text);
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
 /// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
-/// "4,096".
+/// Formats a number with thousands separators: "4,096".
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts
@@ -7690,9 +7690,9 @@ struct Difference {
 /// Returns the first difference. Numbers compare by value, exactly; the order of object members is irrelevant.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
-/// "at /messages/0/role: \"user\" instead of \"system\"".
+/// Returns "at /messages/0/role: \"user\" instead of \"system\"".
 std::string explain(const Difference& difference);
-/// "/a/b", or "the root" for the empty pointer.
+/// Returns "/a/b", or "the root" for the empty pointer.
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
@@ -11526,7 +11526,7 @@ ScriptType base64();
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another kind, and lets GatewayError pass.
+// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
@@ -11627,7 +11627,7 @@ struct LoadedDocument {
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
+  std::uint64_t place = 0;  // the position of its block of stubs
   Script::Stubs stubs = {};
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
@@ -35379,7 +35379,6 @@ MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, 
       &target);
 }
 
-/// Reads one document into a plan.
 MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   ScriptReader reader(source, problems, plan.gates);
   read_whole(reader, document, plan);
@@ -36510,7 +36509,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds a matcher: `match<TextMatcher, &user_says>`.
+/// Adds the matcher that a function makes: `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -40142,18 +40141,18 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  34740    gateway/sweep.cpp
 //  35163    document/scenario_files.cpp
 //  35313    document/script_document.cpp
-//  35715    document/script_faults.cpp
-//  36024    document/script_files.cpp
-//  36170    document/script_gateway.cpp
-//  36504    document/script_matchers.cpp
-//  36870    document/script_objects.cpp
-//  37036    document/script_reader.cpp
-//  37479    document/script_references.cpp
-//  37803    document/script_replies.cpp
-//  38280    document/script_schema.cpp
-//  38415    document/script_sections.cpp
-//  38997    document/script_values.cpp
-//  39412  Adapters
-//  39429    adapters/catch2.hpp
-//  39586    adapters/doctest.hpp
-//  39749    adapters/gtest.hpp
+//  35714    document/script_faults.cpp
+//  36023    document/script_files.cpp
+//  36169    document/script_gateway.cpp
+//  36503    document/script_matchers.cpp
+//  36869    document/script_objects.cpp
+//  37035    document/script_reader.cpp
+//  37478    document/script_references.cpp
+//  37802    document/script_replies.cpp
+//  38279    document/script_schema.cpp
+//  38414    document/script_sections.cpp
+//  38996    document/script_values.cpp
+//  39411  Adapters
+//  39428    adapters/catch2.hpp
+//  39585    adapters/doctest.hpp
+//  39748    adapters/gtest.hpp

@@ -27,7 +27,7 @@ struct LoadedDocument {
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
+  std::uint64_t place = 0;  // the position of its block of stubs
   Script::Stubs stubs = {};
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};

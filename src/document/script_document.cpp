@@ -91,7 +91,6 @@ void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan) {
       &target);
 }
 
-/// Reads one document into a plan.
 void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   ScriptReader reader(source, problems, plan.gates);
   read_whole(reader, document, plan);

@@ -70,7 +70,7 @@ struct ScriptPlan;
 /// The part of a gateway that a script document has mounted. A thread-safe handle that may outlive both.
 class LoadedScript {
  public:
-  /// The stubs in the order of the document.
+  /// Returns the stubs in the order of the document.
   std::vector<Stub> stubs() const;
   /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
   /// none.
@@ -145,7 +145,7 @@ class ScriptDocument {
   detail::Lasting<const detail::ScriptPlan> plan_;
 };
 
-/// The JSON Schema (draft 2020-12) of script documents.
+/// Returns the JSON Schema (draft 2020-12) of script documents.
 Json script_schema();
 
 template <class T, std::enable_if_t<std::is_same_v<T, Json>, int>>

@@ -12,7 +12,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds a matcher: `match<TextMatcher, &user_says>`.
+/// Adds the matcher that a function makes: `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));

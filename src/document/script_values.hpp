@@ -71,7 +71,7 @@ ScriptType base64();
 template <class T>
 struct As {};
 
-// Each throws ScriptMistake for a value of another kind, and lets GatewayError pass.
+// Each throws ScriptMistake for a value of another type, and does not catch GatewayError.
 bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
 std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);

@@ -18,15 +18,15 @@ namespace {
 
 using namespace detail;  // NOLINT: the judge's parts
 
-/// What would become of a chat request.
+/// The predicted outcome of a chat request.
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or would refuse because it must never be called; null when there is none.
+  /// The stub that would answer, or would refuse because it must never be called; null if there is none.
   std::shared_ptr<StubState> stub = nullptr;
-  /// The stubs that come closest, when none answers; three at most.
+  /// The nearest stubs if none answers; at most three.
   std::vector<NearMiss> near_misses = {};
-  /// The diagnosis, or what an error would say.
+  /// The diagnosis, or the message of the error.
   std::string message = {};
 };
 

@@ -35,12 +35,12 @@ detail::ConnectionLimits limits() {
   return limits;
 }
 
-/// Why reading a request failed, in the words of the control API.
+/// Converts a read error to an error of the control API.
 Failure unreadable(const Failure& failure) {
   return Failure(failure.status(), failure.status() == 413 ? "too_large" : "invalid_request", failure.message());
 }
 
-/// Keeps descriptors for this server before it listens.
+/// Reserves file descriptors for this server before it listens.
 const detail::ConnectionLimits& limits_with_descriptors() {
   constexpr std::size_t kept = 100;
   detail::Server::keep_descriptors(kept);

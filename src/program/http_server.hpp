@@ -10,12 +10,12 @@
 
 namespace mock_gateway::internal {
 
-/// A request whose head, or all of which, has been read.
+/// A request of which the head, or everything, has been read.
 struct HttpRequest {
   const ReceivedRequest& received;
-  /// The host of a target in the absolute form; it counts in place of Host.
+  /// The host of an absolute-form target; overrides the Host header.
   const std::string& authority;
-  /// Why it is answered with an error.
+  /// The error with which to answer it.
   std::optional<Failure> refused = std::nullopt;
   std::function<bool()> is_abandoned = nullptr;
 };
@@ -24,7 +24,7 @@ struct HttpAnswer {
   std::string type = {};
   std::string body = {};
   wire::Headers headers = {};
-  std::function<void()> after = nullptr;  // called once the answer was sent
+  std::function<void()> after = nullptr;  // called after the answer is sent
 };
 class HttpHandler {
  public:
@@ -33,7 +33,7 @@ class HttpHandler {
   /// now on.
   virtual std::optional<Failure> refuse(const HttpRequest& head, bool& trusted) = 0;
   virtual HttpAnswer answer(const HttpRequest& request) = 0;
-  /// The answer of a connection that cannot be served.
+  /// Returns the answer for a connection that cannot be served.
   virtual HttpAnswer turn_away(const std::string& why) = 0;
 };
 /// An HTTP server beside the gateway's, with descriptors of its own. Idle and slow clients take no thread. A connection

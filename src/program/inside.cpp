@@ -1,4 +1,4 @@
-// What the program reads and changes inside of a running gateway.
+// The program's access to the state of a running gateway.
 
 #include <algorithm>
 
@@ -114,7 +114,7 @@ Json Inside::reference(const detail::StubState& stub) const {
 Json Inside::asked(const RequestScope& scope) const {
   Json list = Json::array();
   for (const detail::AskedRequest& asked : state_.asked.list(scope)) {
-    // Where masked keys made something else of the JSON, there is none.
+    // If masking made the JSON invalid, the request is null.
     Json request = detail::read_json_if_valid(asked.request.body);
     list.push_back(Json{{"exchange", asked.exchange},
                         {"stub", reference(*asked.stub)},

@@ -1,4 +1,4 @@
-// What the program shares with the library: texts, names, options of the program, what a loaded script owns.
+// Shared by the program and the library: texts, names, options of the program, what a loaded script owns.
 
 #include "internal.hpp"
 
@@ -74,7 +74,7 @@ Acceptance acceptance_named(const std::string& name) {
 Options with_program_defaults(Options options) {
   const Options& as_set = options;
   const detail::OptionValues& set = Access::data(as_set);
-  // Asked first: what is set goes with the options that are replaced.
+  // Read first: the assignments below replace the options.
   const bool lists_models = !set.models.empty();
   const bool says_what_it_takes = set.acceptance || set.profile == Profile::documented;
   const bool says_embeddings = set.embeddings || set.profile == Profile::documented;
@@ -177,7 +177,7 @@ std::string error_code_of(const Exchange& exchange) { return Access::record(exch
 
 std::size_t weight_of(const Exchange& exchange) {
   const detail::ExchangeRecord& record = Access::record(exchange);
-  // The answer is asked for first: it comes to the weight when the exchange ends.
+  // Read the answer's weight first: it is added to the weight when the exchange ends.
   const std::size_t answer = record.answer_weight;
   return record.weight() - answer;
 }

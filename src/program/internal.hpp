@@ -1,4 +1,4 @@
-// What the program mock-gateway needs of the library besides the public interface.
+// The interface between the program mock-gateway and the library's internals.
 
 #pragma once
 
@@ -10,9 +10,8 @@
 
 #include "../mock_gateway.hpp"
 
-// endpoint/ includes no other internal header. The files beside this one implement it: they are compiled into the
-// program, and are no part of the assembled header. Except where a class says otherwise, any thread may call these
-// functions.
+// endpoint/ includes no other internal header. The files in this folder implement it; they are compiled into the
+// program, not assembled into the header. Functions are thread-safe unless a class says otherwise.
 
 namespace mock_gateway::detail {
 struct ReplyStep;
@@ -38,30 +37,30 @@ std::string base64(std::string_view bytes);
 namespace mock_gateway::internal {
 
 namespace text = detail::text;
-/// The text on one line, with escapes for what could steer a terminal: at most so many bytes of it, then "…".
+/// Returns the text on one line, with terminal control characters escaped, cut after `max_bytes` with "…".
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos);
-/// "20ms", "1.5s".
+/// Formats a duration: "20ms", "1.5s".
 std::string printed(Duration duration);
-/// `; did you mean "text"?` when one of the words is near, else the words.
+/// Returns `; did you mean "text"?` if a known word is near, otherwise the known words.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// RFC 3339, with milliseconds.
+/// Formats a time as in RFC 3339, with milliseconds.
 std::string rfc3339(TimePoint moment);
 bool looks_like_key(std::string_view text);
 bool is_sensitive_header(std::string_view name);
-/// What stands in the journal in place of a secret that is no key of the gateway.
+/// Returns the journal's mask for a secret that is not a key of the gateway.
 std::string_view masked_secret();
-/// Throws GatewayError with line and column for what is not JSON, or nests deeper.
+/// Parses JSON. Throws GatewayError, with line and column, for invalid JSON or deeper nesting.
 Json read_json(std::string_view text, std::size_t max_depth);
 
 /// Call this before a thread of the gateway waits: another thread then serves its connections.
 void call_relief() noexcept;
 
-/// A thread with a stack for JSON that is nested as deep as the library reads it.
+/// A thread with a stack large enough for the deepest JSON that the library reads.
 class Thread {
  public:
   Thread();
   ~Thread();
-  /// Throws std::system_error when the system gives no thread. join() must follow.
+  /// Starts the thread. Throws std::system_error if the system has no thread left. The caller must call join().
   void start(std::function<void()> job);
   void join();
 
@@ -73,16 +72,16 @@ class Thread {
 // Options, failures, scenarios.
 
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
-/// The names by which scripts and flags call acceptances, and the acceptance of one of these names.
+/// The names of acceptances in scripts and flags, and the acceptance with a name.
 std::vector<std::string> acceptance_names();
 Acceptance acceptance_named(const std::string& name);
-/// Options as the program serves them: any model, OpenAI's fields and embeddings, where the options say nothing.
+/// Adds the program's defaults to options that are not set: any model, OpenAI's fields, embeddings.
 Options with_program_defaults(Options options);
-/// on_exchange of these options returns at once. The text is masked like a key wherever it appears.
+/// Declares that on_exchange never waits, and that `secret` is masked like a key.
 Options with_program_hooks(Options options, const std::string& secret);
-/// The ready-made failure of this status; for another status, one with the code `forced_failure`.
+/// Returns the named failure with this status. For other statuses, returns one with the code `forced_failure`.
 Failure failure_with_status(int status);
-/// What a Scenario says of itself. One that is in no catalogue is made of it.
+/// The texts and properties of a Scenario that is not in a catalogue.
 struct ScenarioText {
   std::string name;
   std::string group;
@@ -98,64 +97,65 @@ Scenario make_scenario(const ScenarioText& text);
 
 // Scripts.
 
-/// The files of paths: of a folder, its scripts.
+/// Expands paths to files. A folder stands for its scripts.
 std::vector<std::string> script_files(const std::vector<std::string>& paths);
-/// Its next replacement mounts these sections again although they have not changed: "/failures".
+/// Makes the next replacement mount these sections even if they have not changed: "/failures".
 void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections);
-/// Held while a document is read that shares the script's gates, so that two documents do not both make a new gate.
+/// Locks the script's gates while a document that shares them is read, so that two documents do not create the same
+/// gate.
 std::unique_lock<std::mutex> lock_gate_names(const LoadedScript& script);
 std::map<std::string, Gate> gates_of(const LoadedScript& script);
 void add_gates(const LoadedScript& script, const std::map<std::string, Gate>& gates);
-/// The number by which the gateway knows what the script owns.
+/// Returns the id under which the gateway records what the script owns.
 std::uint64_t owner_of(const LoadedScript& script);
 bool has_chaos(const LoadedScript& script);
 std::vector<Operation> operations_of(const LoadedScript& script);
-/// How many problems of a script are listed.
+/// The maximum number of problems listed for a script.
 inline constexpr std::size_t most_problems = 20;
-/// A duration with its unit, as scripts write it.
+/// Parses a duration with its unit, as in scripts.
 std::optional<Duration> duration_from(const std::string& text);
-/// Why a name is refused; empty for one that is not too long.
+/// Returns an error message for a name that is too long; empty for others.
 std::string too_long_a_name(const std::string& name);
 
 using Problems = std::vector<ScriptProblem>;
 using Gates = std::map<std::string, Gate>;
 
-/// How a body is read as a script.
+/// Options for reading a request body as a script.
 struct ScriptTextOptions {
-  /// The section whose entry, or list of entries, the body is: "stubs". Empty: a whole document.
+  /// The section to which the body belongs, as one entry or as a list of entries: "stubs". Empty for a whole document.
   const char* section = "";
-  /// The key id of the scope for which it is mounted, and what the names of the scope's state machines begin with.
+  /// The key id of the scope, and the prefix of the scope's state machines.
   std::string scope = {};
   std::string machine_prefix = {};
-  /// The owner of the document that it replaces; 0: none.
+  /// The owner of the document to be replaced; 0 if there is none.
   std::uint64_t replaces = 0;
 };
 struct ScriptText {
-  std::optional<ScriptDocument> document;  // unless there are errors
-  std::size_t entries = 0;                 // of its section
+  std::optional<ScriptDocument> document;  // empty if there are errors
+  std::size_t entries = 0;                 // number of entries of the section
   Problems errors = {};
   std::string message = {};  // all errors
 };
-/// JSON text that knows the line and column of each value: the body of a request. What is wrong is added to `problems`.
+/// A request body as JSON, with the line and column of each value. Functions add what is wrong to `problems`.
 class JsonText {
  public:
-  /// `label` stands for a file name while the text is read: "POST stubs". It has no slash.
+  /// `label` is the file name while the text is read: "POST stubs". It must not contain a slash.
   JsonText(const std::string& text, const std::string& label, Problems& problems);
   const Json& value() const { return value_; }
-  /// A problem with the value at that JSON pointer, or with its key.
+  /// Returns a problem with the value at that JSON pointer, or with its key.
   ScriptProblem problem(const std::string& pointer, const std::string& message, bool of_key = false) const;
-  /// What is wrong with a value that is no object, or has a key that is none of these.
+  /// Returns a problem if the value is not an object, or has a key that is not listed.
   std::optional<ScriptProblem> unknown_key(const std::vector<std::string>& keys) const;
-  /// The matchers of "when".
+  /// Reads the matchers of "when".
   std::vector<Matcher> matchers(Problems& problems) const;
-  /// Creates the keys that the body asks for: one, or those of its "keys". None after a problem.
+  /// Creates the key of the body, or those of its "keys". Creates none if there are problems.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
-  /// Changes of the key what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a
-  /// problem. With an empty id, the limits that all keys share.
+  /// Changes the settings of a key that the body names: "name", "models", "operations", "limit", "limit_tokens".
+  /// Changes nothing if there are problems. An empty id stands for the limits shared by all keys.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
-  /// The reply of "reply". Gates that it names first are added.
+  /// Reads "reply". Adds new gates to `gates`.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
-  /// Reads it as a script for a running gateway. Gates that it names first are added.
+  /// Reads the body as a script for a running gateway. Adds new gates to `gates`.
   ScriptText script(const Gateway& gateway, const ScriptTextOptions& options, Gates& gates) const;
 
  private:
@@ -167,16 +167,17 @@ class JsonText {
 
 std::uint64_t id_of(const Stub& stub);
 bool is_removed(const Stub& stub);
-/// What its script says of the stub, keys masked; null: it is of no script.
+/// Returns the stub's JSON in its script, with keys masked; null if it is not from a script.
 Json script_of(const Gateway& gateway, const Stub& stub);
-/// Shows the stubs that are mounted now. For one thread.
+/// A snapshot of the mounted stubs. Not thread-safe.
 class StubViewer {
  public:
   explicit StubViewer(const Gateway& gateway);
   ~StubViewer();
-  /// In the order in which they are asked.
+  /// The stubs in order of evaluation.
   const std::vector<Stub>& stubs() const;
-  /// "id", "name", "title", "file", "line", "calls", "expected", "met", "hidden_by" and "conditions", keys masked.
+  /// Returns "id", "name", "title", "file", "line", "calls", "expected", "met", "hidden_by" and "conditions", with keys
+  /// masked.
   Json json(const Stub& stub);
 
  private:
@@ -187,17 +188,17 @@ class StubViewer {
 bool is_refusal(const Exchange& exchange);
 bool is_chat(const Exchange& exchange);
 bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
-/// Why the documented rules refused the request; empty when they did not.
+/// Returns why the documented rules refused the request; empty if they did not.
 std::string refusal_of(const Exchange& exchange);
-/// The code of the error body that answered; empty without one.
+/// Returns the code of the answer's error body; empty without one.
 std::string error_code_of(const Exchange& exchange);
-/// Bytes that the journal holds of it, without the answer.
+/// Returns the exchange's size in the journal, in bytes, without the answer.
 std::size_t weight_of(const Exchange& exchange);
-/// The first so many events of the answer: "number", "kind", "at_ms", "bytes".
+/// Returns at most `most` first events of the answer: "number", "kind", "at_ms", "bytes".
 Json events_of(const Exchange& exchange, std::size_t most);
 
-/// What changes in a journal, in order, for clients that follow it: an exchange is recorded, or ends. Each change has a
-/// revision. Looking takes time for what is new and what is under way, not for the journal.
+/// A change feed of the journal: exchanges that are recorded or end, each with a revision. The cost of look() depends
+/// on new and running exchanges, not on the size of the journal.
 class JournalFeed {
  public:
   struct Change {
@@ -206,13 +207,13 @@ class JournalFeed {
   };
   explicit JournalFeed(const Gateway& gateway);
   ~JournalFeed();
-  /// Looks at the journal. Returns the revision of the newest change.
+  /// Reads changes from the journal. Returns the newest revision.
   std::uint64_t look();
-  /// The first change after that revision, as of the last look.
+  /// Returns the first change after that revision, as of the last look().
   std::optional<Change> after(std::uint64_t revision);
-  /// The newest exchange with an id below that, as of the last look.
+  /// Returns the newest exchange with a lower id, as of the last look().
   std::optional<Change> before(std::uint64_t id);
-  /// The revision of an exchange; 0 when it is not known.
+  /// Returns the revision of an exchange; 0 if it is unknown.
   std::uint64_t revision_of(std::uint64_t id) const;
 
  private:
@@ -225,65 +226,66 @@ class JournalFeed {
 enum class Answered { yes, too_late, unknown };
 struct QueuedFailure {
   Failure failure;
-  std::optional<std::size_t> left;  // nothing: until cleared
+  std::optional<std::size_t> left;  // empty: until cleared
   FailureScope scope;
 };
 
-/// A gateway from inside. It must not outlive the gateway.
+/// Access to the internals of a gateway. Must not outlive the gateway.
 class Inside {
  public:
   explicit Inside(const Gateway& gateway);
 
   std::size_t open_requests() const;
-  /// From now on exchanges keep their answers.
+  /// Makes later exchanges keep their answers.
   void keep_answers() const;
-  /// Masks every secret that the gateway knows. Whether there was one.
+  /// Masks every secret that the gateway knows. Returns whether there was one.
   bool mask(std::string& text) const;
   std::string first_model() const;
   std::uint64_t seed() const;
   std::optional<Duration> stall_guard() const;
-  /// The non-default settings that affect the answer of this exchange, as "gateway" of a script.
+  /// Returns the non-default settings that affect the answer of this exchange, as "gateway" of a script.
   Json settings_for(const Exchange& exchange) const;
-  /// "chat_completions", "list_models", else method and path.
+  /// Returns "chat_completions", "list_models", or method and path.
   std::string operation_name(const std::string& method, const std::string& path) const;
   std::optional<RateLimit> limit() const;
   std::optional<TokenLimit> token_limit() const;
   std::vector<QueuedFailure> failures() const;
-  /// "text" and "left" of each.
+  /// Returns "text" and "left" of each fault.
   Json connection_faults() const;
-  /// "text" of each rule whose script's owner is wanted.
+  /// Returns "text" of each rule with a wanted owner.
   Json chaos(const std::function<bool(std::uint64_t owner)>& is_wanted) const;
   std::vector<Operation> operations() const;
   void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
   void clear_chaos_of(std::uint64_t owner) const;
   void remove(const std::vector<Stub>& stubs) const;
-  /// Forgets these parts: "stubs", "states", "failures", "chaos", "connections", "journal".
+  /// Resets these parts: "stubs", "states", "failures", "chaos", "connections", "journal".
   void reset(const std::vector<std::string>& parts) const;
-  /// State machines that stubs name or that were moved, with their states.
+  /// Returns the states of machines that stubs use or that have been set.
   std::map<std::string, std::string> states() const;
-  /// `key`: the id of the only key whose stubs know the machine; empty: any.
+  /// Sets the state of a machine. `key` is the id of the only key whose stubs use the machine; empty if any may.
   void set_state(const std::string& machine, const std::string& state, const std::string& key) const;
-  /// Forgets states of machines that begin so and that only stubs of the key know, removed stubs, exchanges.
+  /// Drops the states of machines with this prefix that only stubs of this key use. The next two functions drop removed
+  /// stubs and exchanges of a scope.
   void forget_states(const std::string& machines, const std::string& key) const;
   void forget_removed(const RequestScope& scope) const;
   void forget_exchanges(const RequestScope& scope) const;
-  /// What would answer a chat request of that key now. Nothing is taken, and no function of a test runs. Forced
-  /// failures, chaos, limits and the key's state are left out.
+  /// Predicts the answer to a chat request with that key. Changes nothing and calls no functions of the test. Ignores
+  /// forced failures, chaos, rate limits and the key's state.
   Json explain(const std::string& body, const ApiKey& key) const;
-  /// Requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
+  /// Returns the requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
   Json asked(const RequestScope& scope) const;
-  /// The id of the key with which this request waits; empty: it does not wait.
+  /// Returns the key id of a waiting request; empty if it does not wait.
   std::string asking_key(std::uint64_t exchange) const;
   Answered answer(std::uint64_t exchange, const std::shared_ptr<const detail::ReplyStep>& reply) const;
-  /// Answers all requests of the scope that wait.
+  /// Answers all waiting requests of the scope.
   void answer_all(const RequestScope& scope, const Reply& reply) const;
 
   TimePoint now() const;
-  /// "real", "manual" or "instant".
+  /// Returns "real", "manual" or "instant".
   const char* clock_kind() const;
-  /// What waits on a manual clock; on another, nothing.
+  /// Returns the waits on a manual clock; empty for other clocks.
   std::vector<ManualClock::PendingWait> pending_waits() const;
-  /// Moves a manual clock, and returns what fired. It stops early when `is_given_up` says so.
+  /// Advances a manual clock, and returns the waits that ended. Stops early if `is_given_up` returns true.
   std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) const;
 
  private:
@@ -292,9 +294,9 @@ class Inside {
   detail::GatewayState& state_;
 };
 
-/// "reached", "passed", "waiting", "open".
+/// Returns "reached", "passed", "waiting" and "open".
 Json counts(const Gate& gate);
-/// Makes the gate closed, with nobody at it.
+/// Releases the waiting requests, closes the gate and resets its counts.
 void reset(const Gate& gate);
 
 }  // namespace mock_gateway::internal

@@ -1,4 +1,4 @@
-// The order in which clients are told of changes in the journal.
+// The order of journal changes for clients that follow them.
 
 #include <algorithm>
 #include <deque>
@@ -12,12 +12,12 @@
 
 namespace mock_gateway::internal {
 
-/// Exchanges that the journal no longer holds are forgotten.
+/// The state of a feed. Forgets exchanges that the journal has dropped.
 struct JournalFeed::Impl {
   using Record = std::shared_ptr<detail::ExchangeRecord>;
   struct Known {
     std::uint64_t revision;
-    std::weak_ptr<detail::ExchangeRecord> record;  // the journal says how long it is kept
+    std::weak_ptr<detail::ExchangeRecord> record;  // weak: the journal decides its lifetime
   };
   struct Change {
     std::uint64_t revision;
@@ -26,16 +26,16 @@ struct JournalFeed::Impl {
 
   explicit Impl(const Gateway& gateway) : journal(detail::Access::serving(gateway)->journal) {}
 
-  // All expect the mutex to be held.
+  // The caller must hold the mutex.
   void note(const Record& record);
   void forget_before(std::uint64_t id);
   void sweep();
-  /// Whether its exchange has changed since, or is forgotten.
+  /// Whether its exchange has a newer change, or is forgotten.
   bool is_void(const Change& change) const;
 
   const std::shared_ptr<detail::JournalState> journal;
   std::mutex mutex = {};
-  std::uint64_t number = 0;                   // of the records that were seen
+  std::uint64_t number = 0;                   // of records seen so far
   std::uint64_t revision = 0;                 // of the newest change
   std::map<std::uint64_t, Known> known = {};  // by id
   std::deque<Change> changes = {};
@@ -57,7 +57,7 @@ std::uint64_t JournalFeed::look() {
     its.note(record);
     its.pending.push_back(std::move(record));
   }
-  // Those that were recorded and have ended since the last look are noted once.
+  // An exchange that was recorded and ended since the last look is noted once.
   for (const auto& record : its.journal->take_ended(its.pending)) {
     const auto known = its.known.find(record->id);
     if (known != its.known.end() && known->second.revision <= before) its.note(record);

@@ -1,4 +1,4 @@
-// Bodies of the control API as JSON and as scripts: how they are read, and what is not allowed in a scope.
+// Request bodies of the control API as JSON and as scripts: how they are read, and what a scope disallows.
 
 #include <algorithm>
 
@@ -19,13 +19,13 @@ using detail::ScriptReader;
 
 using Read = void (*)(ScriptReader& reader, const ScriptNode& node, void* target);
 
-/// The label stands for a file name while the text is read, and for none afterwards.
+/// Clears the label, which served as a file name while the text was read.
 void take_label_off(Problems& problems, const std::string& label) {
   for (ScriptProblem& problem : problems)
     if (problem.file == label) problem.file.clear();
 }
 
-/// The keys that a body asks for, and those that the gateway has.
+/// The keys to be created, and the existing ones.
 struct WantedKeys {
   std::vector<detail::ScriptedKey> keys;
   const detail::KeyStore& store;
@@ -35,7 +35,7 @@ void read_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   WantedKeys& wanted = *static_cast<WantedKeys*>(target);
   const std::size_t noted = reader.noted();
   detail::ScriptedKey key;
-  // In a script a key needs a name, by which the script refers to it.
+  // Scripts require a name, because they refer to keys by name.
   const bool has_name = !node.value.is_object() || node.find("name");
   Json with_name = node.value;
   if (!has_name) with_name["name"] = "unnamed";
@@ -57,7 +57,7 @@ void read_keys(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, &read_key, target);
 }
 
-/// A change of a key: what is empty stays as it is.
+/// Changes of a key; empty members stay as they are.
 struct KeyChange {
   std::optional<std::string> name;
   std::optional<std::vector<std::string>> models;
@@ -117,7 +117,7 @@ void read_step(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (step.asks) detail::script_reading::fail(node, "\"ask\" is what is being answered: say the reply itself");
 }
 
-/// A body as a section of a script document that has one entry, or as the whole section of a document.
+/// A script document made from a body that is one entry of a section, or the section itself.
 class Wrapped {
  public:
   Wrapped(detail::ScriptSource& source, Json value, const std::string& section) : value_(std::move(value)) {
@@ -139,7 +139,7 @@ class Wrapped {
   }
 
   const Json& value() const { return value_; }
-  /// Takes the section off the pointer again.
+  /// Removes the section from the pointer.
   void unwrap(ScriptProblem& problem) const {
     if (problem.pointer.compare(0, prefix_.size(), prefix_) == 0) problem.pointer.erase(0, prefix_.size());
   }
@@ -149,7 +149,7 @@ class Wrapped {
   std::string prefix_;
 };
 
-/// Notes what a running gateway cannot be told.
+/// Notes sections that a running gateway does not accept.
 void refuse_gateway(const Json& document, ScriptReader& reader) {
   if (!document.is_object() || !document.contains("gateway")) return;
   reader.note({"/gateway",
@@ -158,7 +158,8 @@ void refuse_gateway(const Json& document, ScriptReader& reader) {
                true});
 }
 
-/// Puts stubs, failures and rules of chaos into a scope: only its key meets them, and its state machines are its own.
+/// Restricts stubs, failures and rules of chaos to a scope: only its key meets them, and its state machines are
+/// separate.
 void put_into_scope(detail::ScriptPlan& plan, const Json& document, const ScriptTextOptions& options,
                     ScriptReader& reader) {
   const Json stubs = document.value("stubs", Json::array());
@@ -183,7 +184,7 @@ void put_into_scope(detail::ScriptPlan& plan, const Json& document, const Script
   }
 }
 
-/// Notes keys that cannot be mounted: nothing else of the document is mounted then.
+/// Notes keys that cannot be mounted. Then nothing of the document is mounted.
 void require_no_conflict(const detail::KeyStore& store, const detail::ScriptPlan& plan, std::uint64_t replaces,
                          ScriptReader& reader) {
   const std::vector<std::string> conflicts = store.conflicts(plan.keys, replaces);
@@ -191,7 +192,7 @@ void require_no_conflict(const detail::KeyStore& store, const detail::ScriptPlan
     if (!conflicts[index].empty()) reader.note({"/keys/" + std::to_string(index) + "/secret", conflicts[index]});
 }
 
-/// What is refused when an entry of the section is.
+/// Returns the heading of an error message for an entry of the section.
 const char* heading_of(const std::string& section) {
   if (section == "stubs") return "a stub cannot be mounted";
   if (section == "failures") return "a failure cannot be mounted";
@@ -297,7 +298,7 @@ ScriptText JsonText::script(const Gateway& gateway, const ScriptTextOptions& opt
   Problems problems;
   ScriptReader reader(source, problems, plan->gates);
   detail::script_documents::read_whole(reader, document, *plan);
-  // Another call may lead to a state that a stub of this one waits for.
+  // Another call may mount the stub that leads to a state.
   if (problems.empty()) detail::script_references::resolve(*plan, problems, is_whole);
   refuse_gateway(document, reader);
   if (!options.scope.empty()) put_into_scope(*plan, document, options, reader);

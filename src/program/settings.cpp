@@ -1,4 +1,4 @@
-// The settings of a gateway as "gateway" of a script that answers one exchange again.
+// The settings of a gateway as "gateway" of a script that repeats one exchange.
 
 #include "../answer/bodies.hpp"
 #include "../core/access.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using detail::StrictAcceptance;
 
-/// The extensions that differ from `base`.
+/// Returns the extensions that differ from `base`.
 Json differences(const Acceptance& acceptance, const Acceptance& base) {
   Json object = Json::object();
   for (const detail::ExtensionRow& row : detail::extensions)
@@ -31,7 +31,7 @@ Json differences(const Acceptance& acceptance, const Acceptance& base) {
   return object;
 }
 
-/// Null where the profile has the same acceptance.
+/// Returns the acceptance as JSON; null if the profile has the same one.
 Json acceptance_of(const Acceptance& acceptance, Profile profile) {
   const detail::ProfileTraits& traits = detail::traits_of(profile);
   if (differences(acceptance, traits.acceptance()).empty()) return {};
@@ -63,8 +63,8 @@ bool asks_for_model(const ReceivedRequest& request, const std::string& id) {
 
 }  // namespace
 
-/// The program's own defaults, any model and OpenAI's fields, are in it only for a request that needs them: a running
-/// gateway can load a script without "gateway".
+/// The defaults of the program (any model, OpenAI's fields) are included only for a request that needs them, because a
+/// running gateway can load only a script without "gateway".
 Json Inside::settings_for(const Exchange& exchange) const {
   constexpr std::size_t largest_body = std::size_t{16} << 20;
   const detail::ServeSettings& settings = state_.settings;

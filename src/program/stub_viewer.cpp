@@ -1,4 +1,4 @@
-// A stub as JSON: its conditions, and what hides it.
+// A stub as JSON: its conditions, and the stub that hides it.
 
 #include <map>
 #include <string_view>
@@ -12,7 +12,7 @@
 namespace mock_gateway::internal {
 namespace {
 
-/// Whether it is the name of a file, and not that of a route by which stubs came.
+/// Whether this is a file name, not the route that mounted the stub.
 bool names_file(std::string_view file) {
   return !file.empty() && file.substr(0, 4) != "PUT " && file.substr(0, 5) != "POST ";
 }
@@ -24,13 +24,14 @@ struct StubViewer::Impl {
     for (const auto& stub : asked) stubs.emplace_back(stub, state.script, state.journal);
   }
 
-  /// A text of the script's author, without keys.
+  /// Returns a text from the script with keys masked.
   std::string masked(std::string text) const {
     state.keys->mask(text);
     return text::as_utf8(text);
   }
 
-  /// The id of the stub that keeps every request from this one; null when none does. Looks at those asked before it.
+  /// Returns the id of the stub that hides this one; null if there is none. Checks stubs in order of evaluation up to
+  /// this one.
   Json hidden_by(std::uint64_t id) {
     while (looked_at < asked.size() && seen.count(id) == 0) {
       const detail::StubState& next = *asked[looked_at++];
@@ -46,7 +47,7 @@ struct StubViewer::Impl {
   std::vector<Stub> stubs = {};
   detail::HidingStubs hiding = {};
   std::size_t looked_at = 0;
-  std::map<std::uint64_t, std::uint64_t> seen = {};  // by what each is hidden; 0: by none
+  std::map<std::uint64_t, std::uint64_t> seen = {};  // id of the hiding stub; 0: none
 };
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}

@@ -25,7 +25,7 @@ class DrawnTrigger {
 
   Trigger::Kind kind() const { return kind_; }
   std::size_t most() const { return most_; }
-  /// "after 1 to 10 tokens".
+  /// Returns "after 1 to 10 tokens".
   std::string to_string() const;
 
  private:
@@ -100,7 +100,7 @@ class Chaos {
     }
   }
 
-  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
+  /// Returns "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
   std::string to_string() const;
 
  private:
@@ -108,7 +108,7 @@ class Chaos {
   Chaos with(std::initializer_list<Matcher> matchers) const;
   detail::ChaosPlan& edit();
 
-  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ChaosPlan> data_;  // copy on write
 };
 
 }  // namespace mock_gateway

@@ -31,7 +31,7 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger that can be drawn.
+/// A kind of trigger with a random position.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
   /// The name of its function, and its key in scripts.

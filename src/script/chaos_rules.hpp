@@ -57,7 +57,7 @@ class ChaosRules {
   /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that strikes a request.
+  /// A rule that applies to a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
     /// The fault that strikes, with its drawn trigger.

@@ -24,7 +24,7 @@ std::string quoted_end(std::string_view text);
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
 /// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
-/// "4,096".
+/// Formats a number with thousands separators: "4,096".
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts

@@ -30,7 +30,7 @@ class FailureScope {
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
   Kind kind() const { return kind_; }
-  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for every request.
   const std::string& name() const { return name_; }
 
  private:

@@ -38,7 +38,7 @@ struct FieldValue {
   constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
   constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
 
-  // One of them is set.
+  // Exactly one is set.
   std::optional<double> ChatRequest::*number = nullptr;
   std::optional<std::int64_t> ChatRequest::*whole = nullptr;
   bool ChatRequest::*flag = nullptr;

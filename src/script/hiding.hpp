@@ -42,7 +42,7 @@ class HidingStubs {
   void put(const std::vector<Term>& terms, int priority);
 
   std::unordered_map<std::string, Term> terms_;
-  std::unordered_map<std::uint64_t, std::size_t> children_;  // by node and term
+  std::unordered_map<std::uint64_t, std::size_t> children_;  // keyed by node and term
   std::vector<Node> nodes_;
   std::size_t added_ = 0;
 };

@@ -22,9 +22,9 @@ struct Difference {
 /// Returns the first difference. Numbers compare by value, exactly; the order of object members is irrelevant.
 std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 bool same(const Json& left, const Json& right);
-/// "at /messages/0/role: \"user\" instead of \"system\"".
+/// Returns "at /messages/0/role: \"user\" instead of \"system\"".
 std::string explain(const Difference& difference);
-/// "/a/b", or "the root" for the empty pointer.
+/// Returns "/a/b", or "the root" for the empty pointer.
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison

@@ -29,7 +29,7 @@ class TextMatcher {
 
   /// Whether the text matches. Lets exceptions of the test's functions pass.
   bool matches(std::string_view text) const;
-  /// "contains \"weather\"".
+  /// Returns "contains \"weather\"".
   const std::string& to_string() const;
   /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
   /// there is one.
@@ -69,7 +69,7 @@ class ChatCall {
 /// A condition on a chat request: a function of matchers.hpp, or several combined with `&&`, `||` and `!`.
 class Matcher {
  public:
-  /// "user text contains \"weather\"".
+  /// Returns "user text contains \"weather\"".
   const std::string& to_string() const;
 
  private:

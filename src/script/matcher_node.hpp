@@ -45,7 +45,7 @@ class FunctionResults {
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
-  /// Null: reports show an excerpt.
+  /// Null if reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
   // The data of the two functions.

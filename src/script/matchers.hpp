@@ -15,7 +15,7 @@ namespace mock_gateway {
 
 /// The text contains this part, case-sensitive. A bare string means this.
 TextMatcher contains(std::string part);
-/// The text is exactly this.
+/// Matches exactly this text.
 TextMatcher equals(std::string text);
 /// The text begins with this.
 TextMatcher starts_with(std::string start);
@@ -41,11 +41,11 @@ Matcher any_message_says(TextMatcher text);
 /// The message at `position` has this role and text. Positions count from 0; negative ones count from the end, -1 is
 /// the last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
-/// The number of user messages is in the range.
+/// Matches the number of user messages.
 Matcher turns_are(Range count);
-/// The number of messages of all roles is in the range.
+/// Matches the number of all messages.
 Matcher messages_are(Range count);
-/// The last message is a tool result.
+/// Matches if the last message is a tool result.
 Matcher last_is_tool_result();
 /// One of the tool results at the end of the conversation is for a call of this function, found by its id, and its text
 /// matches.
@@ -56,25 +56,25 @@ Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 // Matchers of the documented fields. A field that was not sent does not match, unless its comment says otherwise.
 // `!has_field("temperature")` matches its absence.
 
-/// `model` is this id.
+/// Matches the id in `model`.
 Matcher model_is(std::string id);
 /// `stream` has this value; absent means false.
 Matcher stream_is(bool stream);
 /// `stream_options.include_usage` has this value; absent means false.
 Matcher include_usage_is(bool include_usage);
-/// `temperature` is in the range.
+/// Matches `temperature`.
 Matcher temperature_is(Range range);
-/// `top_p` is in the range.
+/// Matches `top_p`.
 Matcher top_p_is(Range range);
 /// `max_tokens` or, if accepted, `max_completion_tokens` is in the range.
 Matcher max_tokens_is(Range range);
-/// `presence_penalty` is in the range.
+/// Matches `presence_penalty`.
 Matcher presence_penalty_is(Range range);
-/// `repetition_penalty` is in the range.
+/// Matches `repetition_penalty`.
 Matcher repetition_penalty_is(Range range);
 /// `n` is in the range; absent means 1.
 Matcher n_is(Range range);
-/// `seed` is this number.
+/// Matches `seed`.
 Matcher seed_is(std::int64_t seed);
 /// `stop` contains this sequence.
 Matcher has_stop(std::string sequence);
@@ -85,14 +85,14 @@ Matcher tools_are(Range count);
 /// `tool_choice` is this: "none", "auto", "required", or the name of the function to call. If absent, it is "auto" with
 /// tools and "none" without.
 Matcher tool_choice_is(std::string choice);
-/// `parallel_tool_calls` has this value.
+/// Matches `parallel_tool_calls`.
 Matcher parallel_tool_calls_is(bool parallel);
 /// The type of `response_format` is this: "text" (also if absent), "json_object" or "json_schema". Throws GatewayError
 /// for other types.
 Matcher response_format_is(std::string type);
-/// The schema in a `response_format` of type json_schema has this name.
+/// Matches the name of the schema in a `response_format` of type json_schema.
 Matcher response_schema_is(std::string name);
-/// `enable_thinking` has this value.
+/// Matches `enable_thinking`.
 Matcher enable_thinking_is(bool enabled);
 /// `logprobs` has this value; absent means false.
 Matcher logprobs_is(bool logprobs);
@@ -104,7 +104,7 @@ Matcher has_field(std::string name);
 /// The value at a JSON pointer (RFC 6901) equals this one. Numbers compare by value (1 equals 1.0), and the order of
 /// object members is irrelevant. Throws GatewayError for an invalid pointer.
 Matcher json_at(std::string pointer, Json value);
-/// The string at a JSON pointer matches.
+/// Matches the string at a JSON pointer.
 Matcher json_text_at(std::string pointer, TextMatcher text);
 /// The body includes this JSON. An object includes another if it has all its members and each value includes the
 /// other's. An array includes another of the same length if each element includes the other's. Other values must be

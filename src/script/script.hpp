@@ -32,7 +32,7 @@ struct ReplyStep {
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// The reply that the test gives while the request waits.
+  /// A step for which the request waits until the test gives the reply.
   static ReplyStep asked() {
     ReplyStep step;
     step.asks = true;
@@ -253,7 +253,7 @@ class Script {
   };
   /// The reason for evaluating stubs.
   enum class Purpose {
-    /// To answer the call.
+    /// Answer the call.
     answer,
     /// To predict the answer: takes nothing and runs no function of the test.
     forecast,
@@ -283,7 +283,7 @@ class Script {
       undecided,
     };
     Kind kind = Kind::missed;
-    std::size_t number = 0;  // of the call, from 0
+    std::size_t number = 0;  // number of the call, from 0
   };
   /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
   /// machines.
