@@ -66,7 +66,7 @@ class ReportedProblems;
 ///
 /// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
 /// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
-/// is `asked_again_early` where it says that it is a new call, by a number of 0 or an Idempotency-Key of its own, and
+/// is `asked_again_early` where it says that it is a new call, by a number of 0 or a new Idempotency-Key, and
 /// the same finding as a retry where nothing says so. It is not alone where an equal request was under way together
 /// with it, or with one of those that follow each other within 100 ms, or where a numbered retry continues the earlier
 /// one later.

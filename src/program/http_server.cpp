@@ -83,7 +83,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     std::shared_ptr<Places::Place> place = places_.take();
     if (!place)
       return "the control API is answering " + std::to_string(Places::most) +
-             " requests, and no more; wait for one of them to end";
+             " requests, which is the limit; wait for one of them to end";
     return start(Beginning::accepted,
                  [this, place = std::move(place)](Connection& connection, const detail::HeadCheck& check_head) {
                    serve(connection, check_head, *place);

@@ -154,13 +154,13 @@ TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
     client.send(Http(gateway).format_chat());
     client.receive_response();
   }
-  CHECK(gateway.verify().notes() == Notes{"connection 1 was struck as scripted: close when reused"});
+  CHECK(gateway.verify().notes() == Notes{"connection 1 had a scripted fault: close when reused"});
   CHECK(gateway.verify(RequestScope(gateway.keys().list().front().id)).notes().empty());  // it belongs to no key
   gateway.every_connection(close_on_accept());
   for (int i = 0; i < 12; ++i) RawConnection(gateway).receive_all();
   REQUIRE(eventually([&] { return gateway.journal().connection_hits().size() == 13; }));
   CHECK(gateway.verify().notes().size() == 11);
-  CHECK(gateway.verify().notes().back() == "and 3 more connections struck as scripted");
+  CHECK(gateway.verify().notes().back() == "and 3 more connections with scripted faults");
 }
 
 TEST_CASE("verify() says under a hang what the exchanges wait for, and how many others are under way") {
@@ -191,8 +191,8 @@ TEST_CASE("verify() says under a hang what the exchanges wait for, and how many 
   const Notes notes = verification.notes();
   REQUIRE(notes.size() == 4);
   CHECK(notes[0].find("never called: ") == 0);  // a reply of the running function is not a call yet
-  CHECK(notes[1].find("exchange 1 stalls as scripted after token 2 since ") == 0);
-  CHECK(notes[2].find("exchange 2 is held as scripted before token 1 since ") == 0);
+  CHECK(notes[1].find("exchange 1 stalls as scripted after token 2, for ") == 0);
+  CHECK(notes[2].find("exchange 2 is held as scripted before token 1, for ") == 0);
   CHECK(notes[3] == "1 more exchange is still under way");
   CHECK(verification.message().find("nothing is wrong\n") == 0);
   // A verification for one key notes only that key's exchanges.
@@ -274,7 +274,7 @@ TEST_CASE("a failed test is told of chaos that struck its requests, and not of t
   Http(gateway).chat();
   CHECK(told_of_failed_test().empty());
   // An explicit call still reports it.
-  CHECK(has_part(gateway.verify().message(), "no rules any more, 1 of 2 requests struck"));
+  CHECK(has_part(gateway.verify().message(), "no rules left, 1 of 2 requests struck"));
 }
 
 TEST_CASE(
@@ -305,10 +305,10 @@ TEST_CASE("a failed test is told of the connections that were struck in it, howe
   strike(12);
   const std::string first = told_of_failed_test();
   CHECK(has_part(first,
-                 "connection 10 was struck as scripted: close on accept\nand 2 more connections struck as scripted\n"));
+                 "connection 10 had a scripted fault: close on accept\nand 2 more connections with scripted faults\n"));
   detail::pass_over_notes();
   strike(1);
-  CHECK(told_of_failed_test() == "connection 13 was struck as scripted: close on accept\n");
+  CHECK(told_of_failed_test() == "connection 13 had a scripted fault: close on accept\n");
   detail::pass_over_notes();
   CHECK(told_of_failed_test().empty());
 }
@@ -321,7 +321,7 @@ TEST_CASE("what an exchange waits for is told once, however long it waits, and t
   RawConnection stalled(gateway);
   stalled.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(stalled.receive_until(" b").found);
-  const std::string stalls = "exchange 1 stalls as scripted after token 2 since ";
+  const std::string stalls = "exchange 1 stalls as scripted after token 2, for ";
   const Verification first = gateway.verify();
   REQUIRE(has_part(first.message(), stalls));  // the test prints it
   REQUIRE(eventually(
@@ -339,9 +339,9 @@ TEST_CASE("a failed test is told of findings that fail no review, each once, and
   ManualClock clock;
   Options options = Options{}.clock(clock).verify_on_destruction(false);
   const std::string finding =
-      "asked_again_early (exchange 2 after 1): asked the same again after 20 s, as a new call "
-      "(x-stainless-retry-count: 0); Retry-After was 60 s. Let what retries around the client wait for the header's "
-      "time. A test that asks again on purpose is right.\n";
+      "asked_again_early (exchange 2 after 1): sent the same request again after 20 s, as a new call "
+      "(x-stainless-retry-count: 0); Retry-After was 60 s. Make the retry loop around the client wait as long as the "
+      "header says. Ignore this if the test repeats the request on purpose.\n";
   const auto ask = [&](const Gateway& gateway) {
     Http(gateway).with_header("x-stainless-retry-count", "0").chat({{"stop", "x"}});  // this finding fails a review
     clock.advance(20s);
@@ -377,7 +377,7 @@ TEST_CASE("a failed test is told of findings that fail no review, each once, and
   for (int i = 0; i < 30; ++i) ask(*gateway);
   const std::string often = told_of_failed_test();
   CHECK(has_part(often, "asked_again_early (exchange 2 after 1)"));
-  CHECK(has_part(often, " is right. (28 more like it, the last in exchange 30)\nexchange 1 was answered with 429 "));
+  CHECK(has_part(often, "on purpose. (28 more like it, the last in exchange 30)\nexchange 1 was answered with 429 "));
   CHECK(told_of_failed_test().empty());  // an adapter in several files asks once per file
   detail::pass_over_notes();
   CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));
