@@ -2783,7 +2783,7 @@ struct Finding {
   bool fails_review = true;
 };
 
-/// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
+/// "retry_after_ignored (exchange 4 after 3): retried after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
@@ -8016,7 +8016,7 @@ struct ScriptedWait {
 
   /// "stalls as scripted after token 2 since 2.0 s", in real time.
   std::string under_way() const;
-  /// "stalled as scripted after token 2 for 120 s; the client still waited".
+  /// "stalled as scripted after token 2 for 120 s; the client was still waiting".
   std::string in_vain(Duration lasted) const;
 };
 
@@ -9919,7 +9919,7 @@ std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
-/// requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty without chaos.
+/// requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`. Empty without chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 /// A recorded chat request, parsed again for reports on stubs with unmet expectations.
@@ -16061,8 +16061,8 @@ MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
-  if (profile_.profile == Profile::openai) return std::string("the acceptance's switch ") + name + " is off";
-  return std::string("the acceptance's switch ") + name + " takes it, and so does the profile openai";
+  if (profile_.profile == Profile::openai) return std::string("the acceptance switch ") + name + " is off";
+  return std::string("the acceptance switch ") + name + " accepts it, and so does the profile openai";
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& path) {
@@ -16224,8 +16224,8 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
     const wire::Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
       add_finding(finding_kinds::tool_result_unknown_id,
-                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.");
+                  place(index) + ".tool_call_id: no earlier call has the id " + quoted(message.tool_call_id) +
+                      ". Send the id of the call, and keep the assistant message that contains the call.");
     }
     if (message.tool_calls.empty()) continue;
     std::set<std::string> answered;
@@ -16317,7 +16317,7 @@ MOCK_GATEWAY_INLINE void Reader::note_extension(Extension extension, const std::
   const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
   if (row.taken_by != TakenBy::openai || profile_.documented().has(row.extension)) return;
   add_finding(finding_kinds::beyond_documentation,
-              place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
+              place + ": documented by OpenAI but not by the gateway; accepted because of the acceptance switch " +
                   row.name + " takes it.");
 }
 
@@ -21137,7 +21137,7 @@ MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part) {
 }
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
-  if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function to ask");
+  if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function");
   detail::TextMatcherNode node{detail::text_matching::asks_function, std::move(description)};
   node.built_in = false;
   node.function = std::move(test);
@@ -21691,8 +21691,8 @@ MOCK_GATEWAY_INLINE Matcher matching(std::string name, std::function<bool(const 
 }
 
 MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test) {
-  if (name.empty()) throw GatewayError("a condition of your own needs a name, by which reports show it");
-  if (!test) throw GatewayError("the condition " + detail::excerpts::quoted(name) + " has no function to ask");
+  if (name.empty()) throw GatewayError("a custom condition needs a name for reports");
+  if (!test) throw GatewayError("the condition " + detail::excerpts::quoted(name) + " has no function");
   detail::MatcherNode node = detail::matchers::leaf(std::move(name), detail::matchers::asks_function, nullptr);
   node.function = std::move(test);
   node.built_in = false;
@@ -21709,9 +21709,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE RequestScope::RequestScope(std::string key) : kind_(Kind::key), name_(std::move(key)) {
   if (detail::secrets::looks_like_key(name_)) {
-    throw GatewayError("a key is named by its id or description, not by its secret; CreatedKey::id has it");
+    throw GatewayError("name a key by its id (CreatedKey::id) or description, not by its secret");
   }
-  if (name_.empty()) throw GatewayError("a key is named by its id or description, and this is empty");
+  if (name_.empty()) throw GatewayError("name a key by its id or description; this name is empty");
 }
 
 MOCK_GATEWAY_INLINE RequestScope::RequestScope(const char* key) : RequestScope(std::string(key)) {}
@@ -21751,8 +21751,8 @@ MOCK_GATEWAY_INLINE bool operator==(const RequestScope& a, const RequestScope& b
 MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value) {
   detail::require_header_field(name, value);
   if (detail::secrets::is_sensitive_header(name)) {
-    throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
-                       "header of its own");
+    throw GatewayError("the header " + name +
+                       " is masked, so it cannot identify a test; give each test its own key, or another " + "header");
   }
   return detail::Access::make<RequestScope>(std::move(name), std::move(value));
 }
@@ -21813,12 +21813,13 @@ MOCK_GATEWAY_INLINE const ReplyStep& step_of(const StubPlan& plan, std::size_t c
 }
 
 MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
-  if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
+  if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; use never() instead");
   if (plan.at_most && plan.nothing_more) {
-    throw GatewayError("times(…) steps aside and then_nothing_more() does not; choose one");
+    throw GatewayError(
+        "times(…) lets later requests go to other stubs, and then_nothing_more() refuses them; choose one");
   }
   if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
-    throw GatewayError("never() answers nothing, so times and should have no meaning before it");
+    throw GatewayError("never() answers nothing, so it cannot be combined with times or should");
   }
   const std::size_t limit = scripts::limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
@@ -23176,7 +23177,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
   waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
                          : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                               " s; the client still waited";
+                               " s; the client was still waiting";
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
@@ -23492,9 +23493,9 @@ MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
     case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
     case ScriptedWait::Kind::open_stream:
       return {"keeps its stream open", "kept its stream open", "had not closed its side"};
-    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
+    case ScriptedWait::Kind::hold: return {"is held", "was held", "was still waiting"};
   }
-  return {"stalls", "stalled", "still waited"};
+  return {"stalls", "stalled", "was still waiting"};
 }
 
 }  // namespace progress
@@ -23502,8 +23503,8 @@ MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
 MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return std::string(progress::verb_of(kind).present) + " as scripted " + place + " since " +
-         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
+  return std::string(progress::verb_of(kind).present) + " as scripted " + place + ", for " +
+         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s so far";
 }
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
@@ -26746,7 +26747,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
     NearMiss& near = candidates.back();
     if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
-      near.passed_over = lower ? "of a lower priority" : "older";
+      near.passed_over = lower ? "lower priority" : "older";
     }
   }
   // A stub that refused the request is the reason, even if others are closer.
@@ -26783,9 +26784,9 @@ MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedReque
   std::string line;
   switch (kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
-    case Problem::Kind::invalid: line = "a request is not as it should be"; break;
+    case Problem::Kind::invalid: line = "a request fails a should condition"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
-    case Problem::Kind::answer_failed: line = "an answer could not be made"; break;
+    case Problem::Kind::answer_failed: line = "an answer could not be generated"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
@@ -26835,9 +26836,9 @@ MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const Journa
   const std::size_t rules = chaos.count();
   if (rules == 0 && requests == 0) return {};
   const std::string seed = std::to_string(chaos.seed());
-  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
+  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules left" : text::counted(rules, "rule")) + ", " +
          std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
-         ") or --seed " + seed + " strikes the same again";
+         ") or --seed " + seed + " repeats these strikes";
 }
 
 MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
@@ -27435,14 +27436,15 @@ MOCK_GATEWAY_INLINE std::string Exchange::raw() const {
 
 MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
   if (!record_->chat) {
-    throw GatewayError(detail::journal::name_of(*record_) + " was no valid chat request: it was answered with " +
+    throw GatewayError(detail::journal::name_of(*record_) + " is not a valid chat request: it was answered with " +
                        std::to_string(record_->status) + ", " + to_string(record_->decision.kind) +
-                       "; body() and raw() hold what arrived");
+                       "; body() and raw() return the bytes that arrived");
   }
   try {
     return detail::parse_chat_request(record_->request.body, record_->acceptance, record_->limits);
   } catch (const detail::RequestError& error) {
-    throw GatewayError(detail::journal::name_of(*record_) + " is no chat request since its keys were masked: " +
+    throw GatewayError(detail::journal::name_of(*record_) +
+                       " cannot be read as a chat request because its keys were masked: " +
                        detail::text::printable(error.failure.message()));
   }
 }
@@ -27629,7 +27631,7 @@ MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
 }
 
 MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
-  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
+  return "exchange " + std::to_string(record.id) + " matches this stub, but " + instead(record, stub);
 }
 
 /// Returns the closest call, without those that the stub matches.
@@ -27676,7 +27678,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
     lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
+             (has_no_default_reply(record) ? "by the default reply" : "before any stub was tried") + ": " +
              std::to_string(record.status) + " " + reason + '\n';
   }
   if (count > most) {
@@ -27715,7 +27717,7 @@ MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& droppe
                                 ? "perhaps more problems"
                                 : (dropped.is_least ? "at least " : "") + text::counted(dropped.count, "more problem");
   return "and " + count + " of exchanges, not kept (" + to_string(dropped.kind) + ")" +
-         (dropped.is_least ? ", whose header fields were too many to be counted" : "");
+         (dropped.is_least ? ", with too many header fields for an exact count" : "");
 }
 
 MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
@@ -27731,7 +27733,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
 /// Returns the part of a note that identifies it: for an exchange under way, without the duration of its wait.
 MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
   const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
-  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+  return is_of_exchange ? note.substr(0, note.rfind(", for ")) : note;
 }
 
 /// Whether the note is only a count: "and 2 more exchanges …", "1 exchange is still under way".
@@ -27959,7 +27961,7 @@ MOCK_GATEWAY_INLINE void GatewayProblems::add_problems(const RequestScope& scope
 MOCK_GATEWAY_INLINE void GatewayProblems::add_connection_faults(Problems& problems) const {
   for (const ConnectionFaults::Queued& queued : gateway_.connection_faults->left()) {
     const std::string count = queued.times == 1
-                                  ? "no connection came to it"
+                                  ? "no connection reached it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
     Problem found{Problem::Kind::fault_not_reached,
                   "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
@@ -28346,7 +28348,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_connections(const JournalS
   std::vector<std::string> lines;
   for (const ConnectionHit& hit : journal.hits())
     lines.push_back("connection " + std::to_string(hit.connection_id) +
-                    " was struck as scripted: " + hit.fault.to_string());
+                    " had a scripted fault: " + hit.fault.to_string());
   return lines;
 }
 
@@ -28354,7 +28356,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> first_connections(std::vector<std::
   if (lines.size() <= notes::most) return lines;
   const std::size_t more = lines.size() - notes::most;
   lines.resize(notes::most);
-  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
+  lines.push_back("and " + text::counted(more, "more connection") + " with scripted faults");
   return lines;
 }
 
@@ -28773,7 +28775,7 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last() const {
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const std::string name = "exchange " + std::to_string(id);
-  if (id == 0) throw GatewayError("exchanges count from 1");
+  if (id == 0) throw GatewayError("exchange numbers start at 1");
   const auto found = std::lower_bound(records_.begin(), records_.end(), id,
                                       [](const auto& record, std::uint64_t wanted) { return record->id < wanted; });
   if (found != records_.end() && (*found)->id == id) return *found;
@@ -28781,10 +28783,11 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64
     throw GatewayError("there is no " + name + " yet; " +
                        (newest_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(newest_)));
   }
-  if (id <= cleared_id_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  if (id <= cleared_id_) throw GatewayError(name + " was removed when the journal was cleared");
   if (evicted_ > 0 && found == records_.begin())
-    throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
-  throw GatewayError(name + " is not recorded: it waits to be answered, or was forgotten with its test's key");
+    throw GatewayError(name + " was evicted because the journal was full; Options::journal_limits raises its limits");
+  throw GatewayError(
+      name + " is not recorded: it is still waiting for its answer, or was removed together with its test's key");
 }
 
 MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
@@ -29040,7 +29043,7 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
-constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
+constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
 /// Returns the first request in `there` that follows the redirect of `redirected`.
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
@@ -29077,12 +29080,10 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
   for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
     for (const auto& redirected : own)
       if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
-        add(*redirected,
-            "the client followed the redirect and took the key along to " + redirects::place(*there) + ".");
+        add(*redirected, "the client followed the redirect and sent the key to " + redirects::place(*there) + ".");
     for (const auto& redirected : theirs)
       if (const ExchangeRecord* const here = redirects::follower_of(*redirected, own))
-        add(*here,
-            "came with the key of " + redirects::place(*redirected) + ", which had redirected the client to here.");
+        add(*here, "sent with the key of " + redirects::place(*redirected) + ", which had redirected the client here.");
   }
 }
 
@@ -29229,7 +29230,7 @@ MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
 /// Returns the sign that the second is a new call instead of a retry, if any.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
-  return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
+  return second.call && second.call != first.call ? "a new Idempotency-Key" : "";
 }
 
 /// How a request came earlier than the first's answer asked for.
@@ -29261,8 +29262,8 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
   return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
-                  other_clock ? " The gateway's clock is not the machine's, by which a client without the Date header "
-                                "reads a date."
+                  other_clock ? " The gateway's clock differs from the machine's clock. A client that ignores the Date "
+                                "header compares the date with the machine's clock."
                               : ""};
 }
 
@@ -29279,17 +29280,17 @@ MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen&
 MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& second) {
   return finding(finding_kinds::retried_final_error, first, second,
                  "retried after " + error_of(*first.record) +
-                     ", which another try does not change. Report the error to the caller instead.");
+                     ", but a retry cannot fix this error. Report it to the caller instead.");
 }
 
 MOCK_GATEWAY_INLINE Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
   if (early.by_body)
     return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
-                   "returned " + early.when + ", " + early.asked +
-                       ". Wait for that time before retrying: some services name it in no header.");
+                   "retried " + early.when + ", but " + early.asked +
+                       ". Wait that long before retrying: some services name the time only in the body.");
   return finding(finding_kinds::retry_after_ignored, first, second,
-                 "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
-                     ". Wait for the header's time before retrying." + early.clocks);
+                 "retried " + early.when + (early.asked.empty() ? "" : ", but " + early.asked) +
+                     ". Wait as long as the header says before retrying." + early.clocks);
 }
 
 /// "0.5 s after 429 "rate_limit_exceeded"".
@@ -29304,10 +29305,10 @@ MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
 }
 
 MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& second) {
-  return finding(finding_kinds::daily_quota_retried, first, second,
-                 "retried " + soon_after_error(first, second, a_while) +
-                     ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
-                     "back.");
+  return finding(
+      finding_kinds::daily_quota_retried, first, second,
+      "retried " + soon_after_error(first, second, a_while) +
+          ", which names a daily quota. Report the error to the caller: a short wait does not restore the quota.");
 }
 
 /// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
@@ -29320,17 +29321,17 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
     if (is_final_error) return retried_final_error(first, second);
     return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
   }
-  std::string message = "asked the same again ";
+  std::string message = "sent the same request again ";
   if (is_final_error || !early) {
     message += soon_after_error(first, second, is_final_error ? soon : a_while) + ", as a new call (" + sign +
-               "). Let what retries around the client report the error.";
+               "). Make the retry loop around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Let what retries around the client wait for the " + (early->by_body ? "body's" : "header's") +
-               " time.";
+               ". Make the retry loop around the client wait as long as the " +
+               (early->by_body ? "body" : "header") + " says.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
-                 message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
+                 message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));
 }
 
 /// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
@@ -29340,12 +29341,12 @@ MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
 
 MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const Seen& second) {
   const std::string retry = "a retry (x-stainless-retry-count: " + std::to_string(*second.number) + ") with ";
-  const std::string unknown = ", so that a server cannot know it for the same call. ";
+  const std::string unknown = ", so a server cannot recognize it as the same call. ";
   return finding(finding_kinds::idempotency_key_changed, first, second,
-                 first.call ? retry + "another Idempotency-Key than the try before it" + unknown +
-                                  "Keep the key for all tries of a call."
-                            : retry + "an Idempotency-Key, which the try before it had not" + unknown +
-                                  "Send one key with all tries of a call.");
+                 first.call ? retry + "a different Idempotency-Key than the previous attempt" + unknown +
+                                  "Use the same key for every attempt of a call."
+                            : retry + "an Idempotency-Key that the previous attempt did not have" + unknown +
+                                  "Send the same key with every attempt of a call.");
 }
 
 /// Whether the client left the first before its answer began, and then sent the second.
@@ -29375,9 +29376,10 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
       second.number ? " (x-stainless-retry-count: " + std::to_string(*second.number) + ")" : std::string();
   return finding(finding_kinds::resent_after_own_timeout, first, second,
                  "sent the request again" + number +
-                     (was_given_up(first, second) ? ", after it gave the first one up" : " while the first one ran") +
-                     ", without an Idempotency-Key: a server may do, and charge for, both. Wait longer, or send one "
-                     "Idempotency-Key with all tries of a call.");
+                     (was_given_up(first, second) ? " after giving up on the first one"
+                                                  : " while the first one was still running") +
+                     ", without an Idempotency-Key: a server may run, and charge for, both. Use a longer timeout, or "
+                     "send one Idempotency-Key with every attempt of a call.");
 }
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
@@ -29585,29 +29587,31 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
     const char* const advice =
-        has_no_default_reply(record) ? ". The default reply cannot be made for it. Script a reply."
-        : record.status == 404       ? ". No stub was asked. Correct the client's address, or mount the operation."
-        : record.status == 405       ? ". No stub was asked. Send a method that the operation has."
-                                     : ". No stub was asked. Send what the documentation asks for.";
+        has_no_default_reply(record) ? ". The gateway cannot generate a default reply for it. Script a reply."
+        : record.status == 404
+            ? ". The request never reached the stubs. Correct the client's address, or mount the operation."
+        : record.status == 405 ? ". The request never reached the stubs. Use a method that the operation supports."
+                               : ". The request never reached the stubs. Send what the documentation asks for.";
     add(finding_kinds::request_refused,
         "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,
-        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+        "the request target contains a key, and targets are often logged. Send the key only in the Authorization "
+        "header.");
   }
   if (record.leaks.in_body) {
-    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_body, "the body contains a key. Send the key only in the Authorization header.");
   }
   if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,
         "Origin is " + excerpts::quoted(*origin) +
-            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+            ", so a browser sent the request. Keep keys on a server and let the page call that server.");
   }
   if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
     add(finding_kinds::stream_abandoned,
-        "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
-        "wanted.");
+        "the client stopped reading and left the connection open until the gateway gave up. Close a stream when it is "
+        "no longer needed.");
   }
   if (record.progress.done && seen.outcome != Outcome::Kind::client_stalled) {
     const RealTime until = seen.client_left                         ? *seen.client_left
@@ -29615,13 +29619,13 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
                                                                     : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
       add(finding_kinds::stream_left_open,
-          "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
-          "connection's end.");
+          "the stream was still open half a second after [DONE]. Close it at [DONE] instead of waiting for the "
+          "connection to end.");
     }
   }
   if (record.behind_stream != 0) {
     findings.push_back(finding_kinds::pipelined_request.make(
-        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
+        "sent on a connection whose stream had not finished, so the request waited for the stream to end. Use another "
         "connection, or close the stream first.",
         {record.behind_stream, record.id}));
   }
@@ -29803,7 +29807,8 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   std::string rest;
   const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
   if (evicted_ > 0) {
-    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
+    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") +
+        " evicted before the review");
   }
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
@@ -30211,7 +30216,7 @@ MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice,
   }
   if (broken.empty()) return;
   std::string text =
-      brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+      brief(call) + "answered by " + stub.title() + ", which fails these should conditions\n" + condition_lines(broken);
   text.pop_back();
   served.problems.push_back({{Problem::Kind::invalid, std::move(text)}});
 }
@@ -30257,7 +30262,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
   const auto thrown_by_validator =
       guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&
-         served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
+         served.callback_failed("a should condition of " + choice->stub->title() + " threw: " + *thrown_by_validator);
 }
 
 /// Refuses a request that matches a stub with never().
@@ -30315,8 +30320,8 @@ MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& aske
   served.connection.guard_expired();
   const std::string id = std::to_string(served.exchange);
   return served.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
-                              ", which asks the test for it; POST /control/v1/asked/" + id +
-                              " of the program's control API (--control) gives it");
+                              ", which the test supplies; send it with POST /control/v1/asked/" + id +
+                              " of the program's control API (--control)");
 }
 
 /// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
@@ -30934,7 +30939,7 @@ MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
   if (refuse_model(served, request.model)) return;
   if (!traits_of(settings.profile).documents_embeddings)
     served.findings.push_back(finding_kinds::beyond_documentation.make(
-        served.route.operation.to_string() + ": OpenAI documents it, the gateway's documentation does not."));
+        served.route.operation.to_string() + ": documented by OpenAI but not by the gateway."));
   if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
   if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
@@ -31306,18 +31311,18 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
-  if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
+  if (end < path.size() && serves(trimmed)) return trimmed + " is near: remove the / at the end of the path";
   // A client appends the tail to its base URL.
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
     if (serves(tail)) {
       const bool twice = head == version;
-      return tail + " is near: " +
-             (twice ? "the base address ends with /v1 already" : "nothing is to stand before it, " + head + " does");
+      return tail +
+             " is near: " + (twice ? "the base address ends with /v1 already" : "remove " + head + " in front of it");
     }
     if (const std::string whole = std::string(version) + tail; serves(whole))
-      return whole + " is near: the base address is to end with /v1" + (head.empty() ? "" : ", not with " + head);
+      return whole + " is near: the base address must end with /v1" + (head.empty() ? "" : ", not with " + head);
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
@@ -31595,10 +31600,10 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
   if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
   const bool asks_for_answer = served.request.method == "POST";
   if (asks_for_answer && !gateway.models.is_named(model))
-    served.findings.push_back(
-        finding_kinds::unlisted_model.make("model " + excerpts::quoted(model) +
-                                           ": the gateway serves any model, and nobody listed this one; with "
-                                           "--model, Options::model or \"models\" of a script it serves those alone."));
+    served.findings.push_back(finding_kinds::unlisted_model.make(
+        "model " + excerpts::quoted(model) +
+        ": not listed, but the gateway serves any model. To serve only listed models, list them with --model, "
+        "Options::model or \"models\" of a script."));
   return false;
 }
 
@@ -31983,27 +31988,24 @@ MOCK_GATEWAY_INLINE bool ServedRequest::reject(const Failure& failure) {
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::callback_failed(const std::string& what) {
-  return internal_error(
-      Decision::Kind::callback_failed, Problem::Kind::callback_failed,
-      served_requests::error("a function of the test threw an exception; the gateway's journal has its "
-                             "text"),
-      what);
+  return internal_error(Decision::Kind::callback_failed, Problem::Kind::callback_failed,
+                        served_requests::error("a function of the test threw an exception; the journal has its text"),
+                        what);
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::answer_failed(const std::string& reason) {
   return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
-                        served_requests::error("the gateway could not make an answer; its journal has the reason"),
+                        served_requests::error("the gateway could not generate an answer; the journal has the reason"),
                         reason);
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::never_replied(const std::string& what) {
   // A retry would wait again.
-  return internal_error(
-      Decision::Kind::answer_failed, Problem::Kind::guard_expired,
-      served_requests::error("the test was asked for this reply, and gave none in time; its stub says "
-                             "\"ask\"")
-          .should_retry(false),
-      what);
+  return internal_error(Decision::Kind::answer_failed, Problem::Kind::guard_expired,
+                        served_requests::error("the test did not supply this reply in time; its stub says "
+                                               "\"ask\"")
+                            .should_retry(false),
+                        what);
 }
 
 MOCK_GATEWAY_INLINE bool ServedRequest::internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error,
@@ -40077,82 +40079,82 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  21348    script/matchers.cpp
 //  21704    script/scope.cpp
 //  21762    script/script.cpp
-//  22192    script/text_matchers.cpp
-//  22314    delivery/answer_log.cpp
-//  22484    delivery/delivery.cpp
-//  22948    delivery/faults_and_waits.cpp
-//  23223    delivery/framing.cpp
-//  23340    delivery/gzip.cpp
-//  23407    delivery/pace_schedule.cpp
-//  23476    delivery/progress.cpp
-//  23527    delivery/write_queue.cpp
-//  23675    http/acceptor.cpp
-//  23783    http/compatibility.cpp
-//  23892    http/connection.cpp
-//  24473    http/poller.cpp
-//  24688    http/reactor.cpp
-//  24955    http/request_reader.cpp
-//  25405    http/response.cpp
-//  25486    http/server.cpp
-//  25894    http/sockets.cpp
-//  26402    http/turned_away.cpp
-//  26491    http/wakes.cpp
-//  26539    http/workers.cpp
-//  26652    evidence/diagnosis.cpp
-//  26872    evidence/evidence_json.cpp
-//  27256    evidence/exchange.cpp
-//  27558    evidence/gateway_problems.cpp
-//  28009    evidence/journal.cpp
-//  28167    evidence/kept_problems.cpp
-//  28278    evidence/notes.cpp
-//  28379    evidence/record.cpp
-//  28838    evidence/redaction.cpp
-//  28980    evidence/redirects.cpp
-//  29091    evidence/retries.cpp
-//  29483    evidence/review.cpp
-//  29862    evidence/told_in_body.cpp
-//  29962    evidence/verification.cpp
-//  30079    serve/asked_requests.cpp
-//  30146    serve/chat_judge.cpp
-//  30467    serve/connection_loop.cpp
-//  30627    serve/cross_origin.cpp
-//  30670    serve/delivery_report.cpp
-//  30761    serve/gateway_state.cpp
-//  30797    serve/judge.cpp
-//  31025    serve/limits.cpp
-//  31124    serve/operations.cpp
-//  31347    serve/profile_headers.cpp
-//  31388    serve/reply_answer.cpp
-//  31532    serve/request_checks.cpp
-//  31607    serve/runner.cpp
-//  31870    serve/served_models.cpp
-//  31948    serve/served_request.cpp
-//  32019    gateway/catalogue.cpp
-//  32439    gateway/catalogue_chunks.cpp
-//  32738    gateway/catalogue_delivery.cpp
-//  32893    gateway/catalogue_entries.cpp
-//  33122    gateway/catalogue_failures.cpp
-//  33410    gateway/catalogue_framing.cpp
-//  33597    gateway/catalogue_tool_calls.cpp
-//  33801    gateway/chat_script.cpp
-//  33950    gateway/gateway.cpp
-//  34240    gateway/mishaps.cpp
-//  34587    gateway/options.cpp
-//  34740    gateway/sweep.cpp
-//  35163    document/scenario_files.cpp
-//  35313    document/script_document.cpp
-//  35714    document/script_faults.cpp
-//  36023    document/script_files.cpp
-//  36169    document/script_gateway.cpp
-//  36503    document/script_matchers.cpp
-//  36869    document/script_objects.cpp
-//  37035    document/script_reader.cpp
-//  37478    document/script_references.cpp
-//  37802    document/script_replies.cpp
-//  38279    document/script_schema.cpp
-//  38414    document/script_sections.cpp
-//  38996    document/script_values.cpp
-//  39411  Adapters
-//  39428    adapters/catch2.hpp
-//  39585    adapters/doctest.hpp
-//  39748    adapters/gtest.hpp
+//  22193    script/text_matchers.cpp
+//  22315    delivery/answer_log.cpp
+//  22485    delivery/delivery.cpp
+//  22949    delivery/faults_and_waits.cpp
+//  23224    delivery/framing.cpp
+//  23341    delivery/gzip.cpp
+//  23408    delivery/pace_schedule.cpp
+//  23477    delivery/progress.cpp
+//  23528    delivery/write_queue.cpp
+//  23676    http/acceptor.cpp
+//  23784    http/compatibility.cpp
+//  23893    http/connection.cpp
+//  24474    http/poller.cpp
+//  24689    http/reactor.cpp
+//  24956    http/request_reader.cpp
+//  25406    http/response.cpp
+//  25487    http/server.cpp
+//  25895    http/sockets.cpp
+//  26403    http/turned_away.cpp
+//  26492    http/wakes.cpp
+//  26540    http/workers.cpp
+//  26653    evidence/diagnosis.cpp
+//  26873    evidence/evidence_json.cpp
+//  27257    evidence/exchange.cpp
+//  27560    evidence/gateway_problems.cpp
+//  28011    evidence/journal.cpp
+//  28169    evidence/kept_problems.cpp
+//  28280    evidence/notes.cpp
+//  28381    evidence/record.cpp
+//  28841    evidence/redaction.cpp
+//  28983    evidence/redirects.cpp
+//  29092    evidence/retries.cpp
+//  29485    evidence/review.cpp
+//  29867    evidence/told_in_body.cpp
+//  29967    evidence/verification.cpp
+//  30084    serve/asked_requests.cpp
+//  30151    serve/chat_judge.cpp
+//  30472    serve/connection_loop.cpp
+//  30632    serve/cross_origin.cpp
+//  30675    serve/delivery_report.cpp
+//  30766    serve/gateway_state.cpp
+//  30802    serve/judge.cpp
+//  31030    serve/limits.cpp
+//  31129    serve/operations.cpp
+//  31352    serve/profile_headers.cpp
+//  31393    serve/reply_answer.cpp
+//  31537    serve/request_checks.cpp
+//  31612    serve/runner.cpp
+//  31875    serve/served_models.cpp
+//  31953    serve/served_request.cpp
+//  32021    gateway/catalogue.cpp
+//  32441    gateway/catalogue_chunks.cpp
+//  32740    gateway/catalogue_delivery.cpp
+//  32895    gateway/catalogue_entries.cpp
+//  33124    gateway/catalogue_failures.cpp
+//  33412    gateway/catalogue_framing.cpp
+//  33599    gateway/catalogue_tool_calls.cpp
+//  33803    gateway/chat_script.cpp
+//  33952    gateway/gateway.cpp
+//  34242    gateway/mishaps.cpp
+//  34589    gateway/options.cpp
+//  34742    gateway/sweep.cpp
+//  35165    document/scenario_files.cpp
+//  35315    document/script_document.cpp
+//  35716    document/script_faults.cpp
+//  36025    document/script_files.cpp
+//  36171    document/script_gateway.cpp
+//  36505    document/script_matchers.cpp
+//  36871    document/script_objects.cpp
+//  37037    document/script_reader.cpp
+//  37480    document/script_references.cpp
+//  37804    document/script_replies.cpp
+//  38281    document/script_schema.cpp
+//  38416    document/script_sections.cpp
+//  38998    document/script_values.cpp
+//  39413  Adapters
+//  39430    adapters/catch2.hpp
+//  39587    adapters/doctest.hpp
+//  39750    adapters/gtest.hpp

@@ -238,7 +238,7 @@ void Delivery::stall_guard_expired(const std::string& purpose) {
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
   waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
                          : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                               " s; the client still waited";
+                               " s; the client was still waiting";
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);

@@ -19,9 +19,9 @@ Verb verb_of(ScriptedWait::Kind kind) {
     case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
     case ScriptedWait::Kind::open_stream:
       return {"keeps its stream open", "kept its stream open", "had not closed its side"};
-    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
+    case ScriptedWait::Kind::hold: return {"is held", "was held", "was still waiting"};
   }
-  return {"stalls", "stalled", "still waited"};
+  return {"stalls", "stalled", "was still waiting"};
 }
 
 }  // namespace progress
@@ -29,8 +29,8 @@ Verb verb_of(ScriptedWait::Kind kind) {
 std::string ScriptedWait::under_way() const {
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return std::string(progress::verb_of(kind).present) + " as scripted " + place + " since " +
-         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
+  return std::string(progress::verb_of(kind).present) + " as scripted " + place + ", for " +
+         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s so far";
 }
 
 std::string ScriptedWait::in_vain(Duration lasted) const {

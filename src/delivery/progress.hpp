@@ -24,7 +24,7 @@ struct ScriptedWait {
 
   /// "stalls as scripted after token 2 since 2.0 s", in real time.
   std::string under_way() const;
-  /// "stalled as scripted after token 2 for 120 s; the client still waited".
+  /// "stalled as scripted after token 2 for 120 s; the client was still waiting".
   std::string in_vain(Duration lasted) const;
 };
 

@@ -108,7 +108,7 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
     NearMiss& near = candidates.back();
     if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
-      near.passed_over = lower ? "of a lower priority" : "older";
+      near.passed_over = lower ? "lower priority" : "older";
     }
   }
   // A stub that refused the request is the reason, even if others are closer.
@@ -145,9 +145,9 @@ std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::ui
   std::string line;
   switch (kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
-    case Problem::Kind::invalid: line = "a request is not as it should be"; break;
+    case Problem::Kind::invalid: line = "a request fails a should condition"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
-    case Problem::Kind::answer_failed: line = "an answer could not be made"; break;
+    case Problem::Kind::answer_failed: line = "an answer could not be generated"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
@@ -197,9 +197,9 @@ std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, con
   const std::size_t rules = chaos.count();
   if (rules == 0 && requests == 0) return {};
   const std::string seed = std::to_string(chaos.seed());
-  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
+  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules left" : text::counted(rules, "rule")) + ", " +
          std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
-         ") or --seed " + seed + " strikes the same again";
+         ") or --seed " + seed + " repeats these strikes";
 }
 
 RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {

@@ -59,7 +59,7 @@ std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
-/// requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty without chaos.
+/// requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`. Empty without chaos.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 /// A recorded chat request, parsed again for reports on stubs with unmet expectations.

@@ -192,14 +192,15 @@ std::string Exchange::raw() const {
 
 ChatRequest Exchange::chat() const {
   if (!record_->chat) {
-    throw GatewayError(detail::journal::name_of(*record_) + " was no valid chat request: it was answered with " +
+    throw GatewayError(detail::journal::name_of(*record_) + " is not a valid chat request: it was answered with " +
                        std::to_string(record_->status) + ", " + to_string(record_->decision.kind) +
-                       "; body() and raw() hold what arrived");
+                       "; body() and raw() return the bytes that arrived");
   }
   try {
     return detail::parse_chat_request(record_->request.body, record_->acceptance, record_->limits);
   } catch (const detail::RequestError& error) {
-    throw GatewayError(detail::journal::name_of(*record_) + " is no chat request since its keys were masked: " +
+    throw GatewayError(detail::journal::name_of(*record_) +
+                       " cannot be read as a chat request because its keys were masked: " +
                        detail::text::printable(error.failure.message()));
   }
 }

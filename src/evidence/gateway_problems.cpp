@@ -86,7 +86,7 @@ Nearest hidden(const StubState& stub, const Calls& calls) {
 }
 
 std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
-  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
+  return "exchange " + std::to_string(record.id) + " matches this stub, but " + instead(record, stub);
 }
 
 /// Returns the closest call, without those that the stub matches.
@@ -133,7 +133,7 @@ std::string refused(const StubState& stub, const Calls& calls) {
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
     lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
+             (has_no_default_reply(record) ? "by the default reply" : "before any stub was tried") + ": " +
              std::to_string(record.status) + " " + reason + '\n';
   }
   if (count > most) {
@@ -172,7 +172,7 @@ std::string dropped_line(const KeptProblems::Dropped& dropped) {
                                 ? "perhaps more problems"
                                 : (dropped.is_least ? "at least " : "") + text::counted(dropped.count, "more problem");
   return "and " + count + " of exchanges, not kept (" + to_string(dropped.kind) + ")" +
-         (dropped.is_least ? ", whose header fields were too many to be counted" : "");
+         (dropped.is_least ? ", with too many header fields for an exact count" : "");
 }
 
 void add(std::vector<std::string>& notes, std::vector<std::string> more) {
@@ -188,7 +188,7 @@ std::vector<std::string> of_chaos(std::string line) {
 /// Returns the part of a note that identifies it: for an exchange under way, without the duration of its wait.
 std::string identity_of(const std::string& note) {
   const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
-  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+  return is_of_exchange ? note.substr(0, note.rfind(", for ")) : note;
 }
 
 /// Whether the note is only a count: "and 2 more exchanges …", "1 exchange is still under way".
@@ -416,7 +416,7 @@ void GatewayProblems::add_problems(const RequestScope& scope, Problems& problems
 void GatewayProblems::add_connection_faults(Problems& problems) const {
   for (const ConnectionFaults::Queued& queued : gateway_.connection_faults->left()) {
     const std::string count = queued.times == 1
-                                  ? "no connection came to it"
+                                  ? "no connection reached it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
     Problem found{Problem::Kind::fault_not_reached,
                   "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +

@@ -80,7 +80,7 @@ std::vector<std::string> notes_of_connections(const JournalState& journal) {
   std::vector<std::string> lines;
   for (const ConnectionHit& hit : journal.hits())
     lines.push_back("connection " + std::to_string(hit.connection_id) +
-                    " was struck as scripted: " + hit.fault.to_string());
+                    " had a scripted fault: " + hit.fault.to_string());
   return lines;
 }
 
@@ -88,7 +88,7 @@ std::vector<std::string> first_connections(std::vector<std::string> lines) {
   if (lines.size() <= notes::most) return lines;
   const std::size_t more = lines.size() - notes::most;
   lines.resize(notes::most);
-  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
+  lines.push_back("and " + text::counted(more, "more connection") + " with scripted faults");
   return lines;
 }
 

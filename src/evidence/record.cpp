@@ -406,7 +406,7 @@ std::shared_ptr<ExchangeRecord> JournalState::last() const {
 std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const std::string name = "exchange " + std::to_string(id);
-  if (id == 0) throw GatewayError("exchanges count from 1");
+  if (id == 0) throw GatewayError("exchange numbers start at 1");
   const auto found = std::lower_bound(records_.begin(), records_.end(), id,
                                       [](const auto& record, std::uint64_t wanted) { return record->id < wanted; });
   if (found != records_.end() && (*found)->id == id) return *found;
@@ -414,10 +414,11 @@ std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
     throw GatewayError("there is no " + name + " yet; " +
                        (newest_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(newest_)));
   }
-  if (id <= cleared_id_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  if (id <= cleared_id_) throw GatewayError(name + " was removed when the journal was cleared");
   if (evicted_ > 0 && found == records_.begin())
-    throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
-  throw GatewayError(name + " is not recorded: it waits to be answered, or was forgotten with its test's key");
+    throw GatewayError(name + " was evicted because the journal was full; Options::journal_limits raises its limits");
+  throw GatewayError(
+      name + " is not recorded: it is still waiting for its answer, or was removed together with its test's key");
 }
 
 bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {

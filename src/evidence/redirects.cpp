@@ -72,7 +72,7 @@ bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& requ
   return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
 }
 
-constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
+constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
 /// Returns the first request in `there` that follows the redirect of `redirected`.
 const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
@@ -109,12 +109,10 @@ void review_redirects(const std::vector<Seen>& all, const JournalState& journal,
   for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
     for (const auto& redirected : own)
       if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
-        add(*redirected,
-            "the client followed the redirect and took the key along to " + redirects::place(*there) + ".");
+        add(*redirected, "the client followed the redirect and sent the key to " + redirects::place(*there) + ".");
     for (const auto& redirected : theirs)
       if (const ExchangeRecord* const here = redirects::follower_of(*redirected, own))
-        add(*here,
-            "came with the key of " + redirects::place(*redirected) + ", which had redirected the client to here.");
+        add(*here, "sent with the key of " + redirects::place(*redirected) + ", which had redirected the client here.");
   }
 }
 

@@ -152,7 +152,7 @@ bool numbers_fit(const Seen& first, const Seen& second) {
 /// Returns the sign that the second is a new call instead of a retry, if any.
 std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
-  return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
+  return second.call && second.call != first.call ? "a new Idempotency-Key" : "";
 }
 
 /// How a request came earlier than the first's answer asked for.
@@ -184,8 +184,8 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const Duration apart = retry.received - retry.machine_time;
   const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
   return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
-                  other_clock ? " The gateway's clock is not the machine's, by which a client without the Date header "
-                                "reads a date."
+                  other_clock ? " The gateway's clock differs from the machine's clock. A client that ignores the Date "
+                                "header compares the date with the machine's clock."
                               : ""};
 }
 
@@ -202,17 +202,17 @@ Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& 
 Finding retried_final_error(const Seen& first, const Seen& second) {
   return finding(finding_kinds::retried_final_error, first, second,
                  "retried after " + error_of(*first.record) +
-                     ", which another try does not change. Report the error to the caller instead.");
+                     ", but a retry cannot fix this error. Report it to the caller instead.");
 }
 
 Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
   if (early.by_body)
     return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
-                   "returned " + early.when + ", " + early.asked +
-                       ". Wait for that time before retrying: some services name it in no header.");
+                   "retried " + early.when + ", but " + early.asked +
+                       ". Wait that long before retrying: some services name the time only in the body.");
   return finding(finding_kinds::retry_after_ignored, first, second,
-                 "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
-                     ". Wait for the header's time before retrying." + early.clocks);
+                 "retried " + early.when + (early.asked.empty() ? "" : ", but " + early.asked) +
+                     ". Wait as long as the header says before retrying." + early.clocks);
 }
 
 /// "0.5 s after 429 "rate_limit_exceeded"".
@@ -227,10 +227,10 @@ bool is_same_day(const Seen& first, const Seen& second) {
 }
 
 Finding daily_quota_retried(const Seen& first, const Seen& second) {
-  return finding(finding_kinds::daily_quota_retried, first, second,
-                 "retried " + soon_after_error(first, second, a_while) +
-                     ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
-                     "back.");
+  return finding(
+      finding_kinds::daily_quota_retried, first, second,
+      "retried " + soon_after_error(first, second, a_while) +
+          ", which names a daily quota. Report the error to the caller: a short wait does not restore the quota.");
 }
 
 /// Returns the mistake of the second request after the first. `alone`: no number marks it as a retry.
@@ -243,17 +243,17 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
     if (is_final_error) return retried_final_error(first, second);
     return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
   }
-  std::string message = "asked the same again ";
+  std::string message = "sent the same request again ";
   if (is_final_error || !early) {
     message += soon_after_error(first, second, is_final_error ? soon : a_while) + ", as a new call (" + sign +
-               "). Let what retries around the client report the error.";
+               "). Make the retry loop around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Let what retries around the client wait for the " + (early->by_body ? "body's" : "header's") +
-               " time.";
+               ". Make the retry loop around the client wait as long as the " +
+               (early->by_body ? "body" : "header") + " says.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
-                 message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
+                 message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));
 }
 
 /// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
@@ -263,12 +263,12 @@ bool has_new_key(const Seen& first, const Seen& second) {
 
 Finding idempotency_key_changed(const Seen& first, const Seen& second) {
   const std::string retry = "a retry (x-stainless-retry-count: " + std::to_string(*second.number) + ") with ";
-  const std::string unknown = ", so that a server cannot know it for the same call. ";
+  const std::string unknown = ", so a server cannot recognize it as the same call. ";
   return finding(finding_kinds::idempotency_key_changed, first, second,
-                 first.call ? retry + "another Idempotency-Key than the try before it" + unknown +
-                                  "Keep the key for all tries of a call."
-                            : retry + "an Idempotency-Key, which the try before it had not" + unknown +
-                                  "Send one key with all tries of a call.");
+                 first.call ? retry + "a different Idempotency-Key than the previous attempt" + unknown +
+                                  "Use the same key for every attempt of a call."
+                            : retry + "an Idempotency-Key that the previous attempt did not have" + unknown +
+                                  "Send the same key with every attempt of a call.");
 }
 
 /// Whether the client left the first before its answer began, and then sent the second.
@@ -298,9 +298,10 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
       second.number ? " (x-stainless-retry-count: " + std::to_string(*second.number) + ")" : std::string();
   return finding(finding_kinds::resent_after_own_timeout, first, second,
                  "sent the request again" + number +
-                     (was_given_up(first, second) ? ", after it gave the first one up" : " while the first one ran") +
-                     ", without an Idempotency-Key: a server may do, and charge for, both. Wait longer, or send one "
-                     "Idempotency-Key with all tries of a call.");
+                     (was_given_up(first, second) ? " after giving up on the first one"
+                                                  : " while the first one was still running") +
+                     ", without an Idempotency-Key: a server may run, and charge for, both. Use a longer timeout, or "
+                     "send one Idempotency-Key with every attempt of a call.");
 }
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------

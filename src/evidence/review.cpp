@@ -127,29 +127,31 @@ void review_alone(const Seen& seen, std::vector<Finding>& findings) {
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
     const char* const advice =
-        has_no_default_reply(record) ? ". The default reply cannot be made for it. Script a reply."
-        : record.status == 404       ? ". No stub was asked. Correct the client's address, or mount the operation."
-        : record.status == 405       ? ". No stub was asked. Send a method that the operation has."
-                                     : ". No stub was asked. Send what the documentation asks for.";
+        has_no_default_reply(record) ? ". The gateway cannot generate a default reply for it. Script a reply."
+        : record.status == 404
+            ? ". The request never reached the stubs. Correct the client's address, or mount the operation."
+        : record.status == 405 ? ". The request never reached the stubs. Use a method that the operation supports."
+                               : ". The request never reached the stubs. Send what the documentation asks for.";
     add(finding_kinds::request_refused,
         "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,
-        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+        "the request target contains a key, and targets are often logged. Send the key only in the Authorization "
+        "header.");
   }
   if (record.leaks.in_body) {
-    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_body, "the body contains a key. Send the key only in the Authorization header.");
   }
   if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,
         "Origin is " + excerpts::quoted(*origin) +
-            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+            ", so a browser sent the request. Keep keys on a server and let the page call that server.");
   }
   if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
     add(finding_kinds::stream_abandoned,
-        "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
-        "wanted.");
+        "the client stopped reading and left the connection open until the gateway gave up. Close a stream when it is "
+        "no longer needed.");
   }
   if (record.progress.done && seen.outcome != Outcome::Kind::client_stalled) {
     const RealTime until = seen.client_left                         ? *seen.client_left
@@ -157,13 +159,13 @@ void review_alone(const Seen& seen, std::vector<Finding>& findings) {
                                                                     : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
       add(finding_kinds::stream_left_open,
-          "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
-          "connection's end.");
+          "the stream was still open half a second after [DONE]. Close it at [DONE] instead of waiting for the "
+          "connection to end.");
     }
   }
   if (record.behind_stream != 0) {
     findings.push_back(finding_kinds::pipelined_request.make(
-        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
+        "sent on a connection whose stream had not finished, so the request waited for the stream to end. Use another "
         "connection, or close the stream first.",
         {record.behind_stream, record.id}));
   }
@@ -345,7 +347,8 @@ std::string Review::message() const {
   std::string rest;
   const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
   if (evicted_ > 0) {
-    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
+    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") +
+        " evicted before the review");
   }
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 

@@ -26,8 +26,8 @@ std::string Reader::expected_role() const {
 }
 
 std::string Reader::switched_off(const char* name) const {
-  if (profile_.profile == Profile::openai) return std::string("the acceptance's switch ") + name + " is off";
-  return std::string("the acceptance's switch ") + name + " takes it, and so does the profile openai";
+  if (profile_.profile == Profile::openai) return std::string("the acceptance switch ") + name + " is off";
+  return std::string("the acceptance switch ") + name + " accepts it, and so does the profile openai";
 }
 
 void Reader::read_message(const Json& value, const Path& path) {
@@ -189,8 +189,8 @@ void Reader::check_tool_messages() {
     const wire::Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
       add_finding(finding_kinds::tool_result_unknown_id,
-                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.");
+                  place(index) + ".tool_call_id: no earlier call has the id " + quoted(message.tool_call_id) +
+                      ". Send the id of the call, and keep the assistant message that contains the call.");
     }
     if (message.tool_calls.empty()) continue;
     std::set<std::string> answered;

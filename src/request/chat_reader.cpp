@@ -74,7 +74,7 @@ void Reader::note_extension(Extension extension, const std::string& place) const
   const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
   if (row.taken_by != TakenBy::openai || profile_.documented().has(row.extension)) return;
   add_finding(finding_kinds::beyond_documentation,
-              place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
+              place + ": documented by OpenAI but not by the gateway; accepted because of the acceptance switch " +
                   row.name + " takes it.");
 }
 

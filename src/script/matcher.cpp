@@ -56,7 +56,7 @@ TextMatcher::TextMatcher(std::string part) {
 }
 
 TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
-  if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function to ask");
+  if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function");
   detail::TextMatcherNode node{detail::text_matching::asks_function, std::move(description)};
   node.built_in = false;
   node.function = std::move(test);

@@ -361,8 +361,8 @@ Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test)
 }
 
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test) {
-  if (name.empty()) throw GatewayError("a condition of your own needs a name, by which reports show it");
-  if (!test) throw GatewayError("the condition " + detail::excerpts::quoted(name) + " has no function to ask");
+  if (name.empty()) throw GatewayError("a custom condition needs a name for reports");
+  if (!test) throw GatewayError("the condition " + detail::excerpts::quoted(name) + " has no function");
   detail::MatcherNode node = detail::matchers::leaf(std::move(name), detail::matchers::asks_function, nullptr);
   node.function = std::move(test);
   node.built_in = false;

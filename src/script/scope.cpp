@@ -15,9 +15,9 @@ namespace mock_gateway {
 
 RequestScope::RequestScope(std::string key) : kind_(Kind::key), name_(std::move(key)) {
   if (detail::secrets::looks_like_key(name_)) {
-    throw GatewayError("a key is named by its id or description, not by its secret; CreatedKey::id has it");
+    throw GatewayError("name a key by its id (CreatedKey::id) or description, not by its secret");
   }
-  if (name_.empty()) throw GatewayError("a key is named by its id or description, and this is empty");
+  if (name_.empty()) throw GatewayError("name a key by its id or description; this name is empty");
 }
 
 RequestScope::RequestScope(const char* key) : RequestScope(std::string(key)) {}
@@ -57,8 +57,8 @@ bool operator==(const RequestScope& a, const RequestScope& b) {
 RequestScope with_header(std::string name, std::string value) {
   detail::require_header_field(name, value);
   if (detail::secrets::is_sensitive_header(name)) {
-    throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
-                       "header of its own");
+    throw GatewayError("the header " + name +
+                       " is masked, so it cannot identify a test; give each test its own key, or another " + "header");
   }
   return detail::Access::make<RequestScope>(std::move(name), std::move(value));
 }

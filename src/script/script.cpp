@@ -63,12 +63,13 @@ const ReplyStep& step_of(const StubPlan& plan, std::size_t call) {
 }
 
 void require_consistent(const StubPlan& plan) {
-  if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
+  if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; use never() instead");
   if (plan.at_most && plan.nothing_more) {
-    throw GatewayError("times(…) steps aside and then_nothing_more() does not; choose one");
+    throw GatewayError(
+        "times(…) lets later requests go to other stubs, and then_nothing_more() refuses them; choose one");
   }
   if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
-    throw GatewayError("never() answers nothing, so times and should have no meaning before it");
+    throw GatewayError("never() answers nothing, so it cannot be combined with times or should");
   }
   const std::size_t limit = scripts::limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {

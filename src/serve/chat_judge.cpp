@@ -91,7 +91,7 @@ void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& cal
   }
   if (broken.empty()) return;
   std::string text =
-      brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+      brief(call) + "answered by " + stub.title() + ", which fails these should conditions\n" + condition_lines(broken);
   text.pop_back();
   served.problems.push_back({{Problem::Kind::invalid, std::move(text)}});
 }
@@ -137,7 +137,7 @@ bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std
   const auto thrown_by_validator =
       guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&
-         served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
+         served.callback_failed("a should condition of " + choice->stub->title() + " threw: " + *thrown_by_validator);
 }
 
 /// Refuses a request that matches a stub with never().
@@ -195,8 +195,8 @@ bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look
   served.connection.guard_expired();
   const std::string id = std::to_string(served.exchange);
   return served.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
-                              ", which asks the test for it; POST /control/v1/asked/" + id +
-                              " of the program's control API (--control) gives it");
+                              ", which the test supplies; send it with POST /control/v1/asked/" + id +
+                              " of the program's control API (--control)");
 }
 
 /// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,

@@ -156,7 +156,7 @@ void embeddings(ServedRequest& served) {
   if (refuse_model(served, request.model)) return;
   if (!traits_of(settings.profile).documents_embeddings)
     served.findings.push_back(finding_kinds::beyond_documentation.make(
-        served.route.operation.to_string() + ": OpenAI documents it, the gateway's documentation does not."));
+        served.route.operation.to_string() + ": documented by OpenAI but not by the gateway."));
   if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
   if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};

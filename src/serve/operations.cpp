@@ -193,18 +193,18 @@ std::string Operations::near_path(const std::string& path) const {
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
-  if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
+  if (end < path.size() && serves(trimmed)) return trimmed + " is near: remove the / at the end of the path";
   // A client appends the tail to its base URL.
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
     if (serves(tail)) {
       const bool twice = head == version;
-      return tail + " is near: " +
-             (twice ? "the base address ends with /v1 already" : "nothing is to stand before it, " + head + " does");
+      return tail +
+             " is near: " + (twice ? "the base address ends with /v1 already" : "remove " + head + " in front of it");
     }
     if (const std::string whole = std::string(version) + tail; serves(whole))
-      return whole + " is near: the base address is to end with /v1" + (head.empty() ? "" : ", not with " + head);
+      return whole + " is near: the base address must end with /v1" + (head.empty() ? "" : ", not with " + head);
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};

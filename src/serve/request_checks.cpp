@@ -75,10 +75,10 @@ bool refuse_model(ServedRequest& served, const std::string& model) {
   if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
   const bool asks_for_answer = served.request.method == "POST";
   if (asks_for_answer && !gateway.models.is_named(model))
-    served.findings.push_back(
-        finding_kinds::unlisted_model.make("model " + excerpts::quoted(model) +
-                                           ": the gateway serves any model, and nobody listed this one; with "
-                                           "--model, Options::model or \"models\" of a script it serves those alone."));
+    served.findings.push_back(finding_kinds::unlisted_model.make(
+        "model " + excerpts::quoted(model) +
+        ": not listed, but the gateway serves any model. To serve only listed models, list them with --model, "
+        "Options::model or \"models\" of a script."));
   return false;
 }
 

@@ -42,27 +42,24 @@ bool ServedRequest::reject(const Failure& failure) {
 }
 
 bool ServedRequest::callback_failed(const std::string& what) {
-  return internal_error(
-      Decision::Kind::callback_failed, Problem::Kind::callback_failed,
-      served_requests::error("a function of the test threw an exception; the gateway's journal has its "
-                             "text"),
-      what);
+  return internal_error(Decision::Kind::callback_failed, Problem::Kind::callback_failed,
+                        served_requests::error("a function of the test threw an exception; the journal has its text"),
+                        what);
 }
 
 bool ServedRequest::answer_failed(const std::string& reason) {
   return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
-                        served_requests::error("the gateway could not make an answer; its journal has the reason"),
+                        served_requests::error("the gateway could not generate an answer; the journal has the reason"),
                         reason);
 }
 
 bool ServedRequest::never_replied(const std::string& what) {
   // A retry would wait again.
-  return internal_error(
-      Decision::Kind::answer_failed, Problem::Kind::guard_expired,
-      served_requests::error("the test was asked for this reply, and gave none in time; its stub says "
-                             "\"ask\"")
-          .should_retry(false),
-      what);
+  return internal_error(Decision::Kind::answer_failed, Problem::Kind::guard_expired,
+                        served_requests::error("the test did not supply this reply in time; its stub says "
+                                               "\"ask\"")
+                            .should_retry(false),
+                        what);
 }
 
 bool ServedRequest::internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error,

@@ -192,7 +192,7 @@ own=(--header "Authorization: Bearer $(field api_key <<<"$scope")" "${json[@]}")
 fail_once "$id" 60s
 for _ in 1 2; do ask "$base/chat/completions" "${own[@]}" --data "$failing" >/dev/null; done
 check_matches 'a loop around curl that does not wait is told so' "$(review "$id")" \
-  '^retry_after_ignored \(exchange [0-9]+ after [0-9]+\): returned after 0(\.[0-9]+)? s, Retry-After was 60 s\.'
+  '^retry_after_ignored \(exchange [0-9]+ after [0-9]+\): retried after 0(\.[0-9]+)? s, but Retry-After was 60 s\.'
 
 exec {alive}>&-
 for pid in "${pids[@]}"; do

@@ -41,11 +41,11 @@ inline SseDialect pinging() {
   return dialect;
 }
 
-/// The duration of the wait at the end of a message: "… since 2.0 s".
+/// The duration of the wait at the end of a message: "…, for 2.0 s so far".
 inline std::optional<double> seconds_at_end(const std::string& message) {
-  const std::size_t begin = message.rfind(" since ");
-  if (begin == std::string::npos || message.size() < 2 || message.substr(message.size() - 2) != " s") return {};
-  const std::string number = message.substr(begin + 7, message.size() - 2 - begin - 7);
+  const std::size_t begin = message.rfind(", for ");
+  if (begin == std::string::npos || message.size() < 9 || message.substr(message.size() - 9) != " s so far") return {};
+  const std::string number = message.substr(begin + 6, message.size() - 9 - begin - 6);
   if (number.size() < 3 || number[number.size() - 2] != '.') return {};
   return std::stod(number);
 }
@@ -58,7 +58,7 @@ struct Endless {
   bool streamed;
   End end;           // as the client sees it
   std::string told;  // in verify(), before the duration
-  std::string client = "still waited";
+  std::string client = "was still waiting";
 };
 
 inline const std::vector<Endless>& endless() {
@@ -182,7 +182,7 @@ TEST_CASE("a failed wait of the test names the exchange that stalls, where, and 
     connection.send(Http(gateway).format_chat({{"stream", true}}));
     REQUIRE(connection.receive_until(row.last).found);
     const Exchange exchange = stub.last_call();
-    const std::string says = "; exchange 1 " + row.said + " since ";
+    const std::string says = "; exchange 1 " + row.said + ", for ";
     REQUIRE(test_support::eventually([&] { return contains(stub.wait_for_calls(2, 0ms).message(), says); }));
     const std::vector<std::function<Wait(Duration)>> waits = {
         [&](Duration timeout) { return stub.wait_for_calls(2, timeout); },
@@ -224,7 +224,7 @@ TEST_CASE("a place in a reply has the same name while an exchange waits there an
     connection.send(Http(gateway).format_chat({{"stream", true}}));
     const auto says = [&] { return gateway.journal().wait_until_idle(0ms).message(); };
     REQUIRE(test_support::eventually(
-        [&] { return contains(says(), "exchange 1 stalls as scripted " + place_of_row + " since "); }));
+        [&] { return contains(says(), "exchange 1 stalls as scripted " + place_of_row + ", for "); }));
     connection.abort();
     REQUIRE(gateway.journal().wait_until_idle(10s));
     const std::vector<std::string> notes = gateway.verify().notes();

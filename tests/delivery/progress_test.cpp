@@ -216,10 +216,10 @@ TEST_CASE("durations of waits are printed in seconds with one decimal, even afte
     const std::string shown = Wait{Wait::Kind::stall, "after token 2", began}.under_way();
     const Duration latest = std::chrono::steady_clock::now() - began;
     CAPTURE(shown);
-    const std::string before = "stalls as scripted after token 2 since ";
+    const std::string before = "stalls as scripted after token 2, for ";
     REQUIRE(shown.substr(0, before.size()) == before);
-    const std::string number = shown.substr(before.size(), shown.size() - before.size() - 2);
-    CHECK(shown.substr(before.size() + number.size()) == " s");
+    const std::string number = shown.substr(before.size(), shown.size() - before.size() - 9);
+    CHECK(shown.substr(before.size() + number.size()) == " s so far");
     REQUIRE(number.find('.') == number.size() - 2);
     const long long tenths =
         std::stoll(number.substr(0, number.size() - 2)) * 10 + std::stoll(number.substr(number.size() - 1));
@@ -229,7 +229,7 @@ TEST_CASE("durations of waits are printed in seconds with one decimal, even afte
   const std::pair<Duration, const char*> over[] = {{1500ms, "1.5"}, {10s, "10"}, {60'050ms, "60.05"}, {2h, "7200"}};
   for (const auto& [lasted, expected] : over)
     CHECK(Wait{Wait::Kind::hold, "before token 2"}.in_vain(lasted) ==
-          "was held as scripted before token 2 for " + std::string(expected) + " s; the client still waited");
+          "was held as scripted before token 2 for " + std::string(expected) + " s; the client was still waiting");
 }
 
 // --- Lateness --------------------------------------------------------------------------------------------------------

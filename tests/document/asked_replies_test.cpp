@@ -148,7 +148,7 @@ TEST_CASE("a waiting exchange keeps its place of arrival in the journal") {
   http.ask("second");
   const Journal journal = asking.gateway().journal();
   CHECK(journal.count() == 2);
-  CHECK_THROWS_WITH_AS(journal.at(waiting), doctest::Contains("waits to be answered"), GatewayError);
+  CHECK_THROWS_WITH_AS(journal.at(waiting), doctest::Contains("is still waiting for its answer"), GatewayError);
   asking.reply(waiting, text("late"));
   CHECK(response.get().text() == "late");
   REQUIRE(journal.wait_until_idle(patience));
@@ -243,7 +243,7 @@ TEST_CASE("without a reply the guard sends an error, and verify() reports it") {
   CHECK(lasted < 30s);
   CHECK(response.status == 500);
   CHECK(response.error_code() == "internal_error");
-  CHECK(has_part(response.error_message(), "gave none in time"));
+  CHECK(has_part(response.error_message(), "did not supply this reply in time"));
   CHECK(response.header("x-should-retry") == "false");
   const Exchange exchange = asking.gateway().journal().last();
   CHECK(exchange.guard_expired());
@@ -252,7 +252,7 @@ TEST_CASE("without a reply the guard sends an error, and verify() reports it") {
   const Verification verification = asking.gateway().verify();
   REQUIRE(verification.problems().size() == 1);
   CHECK(verification.problems().front().kind == Problem::Kind::guard_expired);
-  CHECK(has_part(verification.message(), "POST /control/v1/asked/1 of the program's control API (--control) gives it"));
+  CHECK(has_part(verification.message(), "POST /control/v1/asked/1 of the program's control API (--control)"));
 }
 
 TEST_CASE("a step of a sequence may ask the test, and asked requests are distinguished by key") {

@@ -340,7 +340,7 @@ TEST_CASE("an unchanged connection fault is reported at its current line") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   LoadedScript loaded = ScriptDocument::read(paths).mount(gateway);
   const std::string own =
-      "(replaced_scripts_test.cpp:" + std::to_string(__LINE__ + 1) + ")\n  no connection came to it";
+      "(replaced_scripts_test.cpp:" + std::to_string(__LINE__ + 1) + ")\n  no connection reached it";
   gateway.next_connection(close_on_accept());
   RawConnection(gateway).receive_all();
   RawConnection(gateway).receive_all();

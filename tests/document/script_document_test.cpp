@@ -431,7 +431,7 @@ TEST_CASE("chaos rules that a replacement drops are no longer counted") {
   CHECK(has_part(gateway.verify().message(), ", 2 rules, 1 of 1 request struck;"));
   ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "a"}]})")).replace(gateway, loaded);
   CHECK(http.chat().status == 200);
-  CHECK(has_part(gateway.verify().message(), ", no rules any more, 1 of 1 request struck;"));
+  CHECK(has_part(gateway.verify().message(), ", no rules left, 1 of 1 request struck;"));
 }
 
 TEST_CASE("remaining chaos rules keep their numbers, and numbers are never reused") {

@@ -572,7 +572,7 @@ TEST_CASE("a review has its findings as JSON objects") {
         "code": "retry_after_ignored",
         "severity": "error",
         "fails_review": true,
-        "message": "returned after 0 s, Retry-After was 2 s. Wait for the header's time before retrying.",
+        "message": "retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying.",
         "exchanges": [3, 4]
       }
     ],
@@ -580,7 +580,7 @@ TEST_CASE("a review has its findings as JSON objects") {
     "evicted": 0,
     "open": 0,
     "chaos": null,
-    "message": "stop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nretry_after_ignored (exchange 4 after 3): returned after 0 s, Retry-After was 2 s. Wait for the header's time before retrying."
+    "message": "stop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nretry_after_ignored (exchange 4 after 3): retried after 0 s, but Retry-After was 2 s. Wait as long as the header says before retrying."
   })json"));
 }
 

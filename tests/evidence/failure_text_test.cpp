@@ -201,7 +201,7 @@ TEST_CASE("a finding explains that a date of a manual clock does not fit the cli
   REQUIRE(review.findings().size() == 1);
   CHECK(review.findings()[0].code == "retry_after_ignored");
   CHECK(has_part(review.message(),
-                 "The gateway's clock is not the machine's, by which a client without the Date header reads a date."));
+                 "A client that ignores the Date header compares the date with the machine's clock."));
 
   Gateway real;
   real.fail_next(rate_limited().retry_after_date(1h));

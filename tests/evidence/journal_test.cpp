@@ -114,12 +114,12 @@ TEST_CASE("reading the chat request of another kind of exchange is an error") {
   const Gateway gateway;
   Http(gateway).get("/v1/models");
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }),
-                 "exchange 1 (GET /v1/models) was no valid chat request"));
+                 "exchange 1 (GET /v1/models) is not a valid chat request"));
   const std::string longest = "/" + std::string(99, 'a');
   Http(gateway).get(longest);
-  CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), " (GET " + longest + ") was"));
+  CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), " (GET " + longest + ") is"));
   Http(gateway).get(longest + "b");
-  CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "a…) was"));
+  CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "a…) is"));
   Http(gateway).post(chat_path, Json{{"model", "mock-model"}});
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "answered with 400"));
 }
@@ -443,7 +443,7 @@ TEST_CASE("the journal keeps the newest exchanges within its limit and counts ev
   CHECK(has_part(error_of([&] { journal.at(2); }), "exchange 2 was evicted"));
   CHECK(has_part(error_of([&] { journal.at(2); }), "Options::journal_limits"));
   CHECK(has_part(error_of([&] { journal.at(6); }), "there is no exchange 6 yet; the newest is 5"));
-  CHECK(error_of([&] { journal.at(0); }) == "mock_gateway: exchanges count from 1");
+  CHECK(error_of([&] { journal.at(0); }) == "mock_gateway: exchange numbers start at 1");
   CHECK(kept[0].path() == "/v1/models");  // a handle keeps what the journal evicts
   CHECK(kept[0].outcome() == Outcome::Kind::completed);
 }
@@ -546,7 +546,7 @@ TEST_CASE("a cleared journal counts from zero, and ids continue") {
   CHECK(has_part(error_of([&] { journal.last(); }), "since the journal was cleared"));
   for (const std::string id : {"1", "2"}) {
     CHECK(has_part(error_of([&] { journal.at(std::stoull(id)); }),
-                   "exchange " + id + " was forgotten when the journal was cleared"));
+                   "exchange " + id + " was removed when the journal was cleared"));
   }
   CHECK(has_part(error_of([&] { journal.at(3); }), "there is no exchange 3 yet; the newest is 2"));
   Http(gateway).chat();
@@ -554,24 +554,24 @@ TEST_CASE("a cleared journal counts from zero, and ids continue") {
   CHECK(journal.count() == 1);
   CHECK(journal.last().id() == 3);
   CHECK(journal.at(3).id() == 3);
-  CHECK(has_part(error_of([&] { journal.at(2); }), "exchange 2 was forgotten when the journal was cleared"));
+  CHECK(has_part(error_of([&] { journal.at(2); }), "exchange 2 was removed when the journal was cleared"));
 }
 
 TEST_CASE("a missing exchange explains whether it never existed, was evicted or was cleared") {
   const Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
   const Journal journal = gateway.journal();
   const auto why = [&](std::uint64_t id) { return error_of([&] { journal.at(id); }); };
-  CHECK(has_part(why(0), "exchanges count from 1"));
+  CHECK(has_part(why(0), "exchange numbers start at 1"));
   CHECK(has_part(why(1), "there is no exchange 1 yet; none has been recorded"));
   const Http http = Http(gateway).keep_alive();
   for (int i = 0; i < 3; ++i) http.get("/v1/models");
-  CHECK(has_part(why(1), "exchange 1 was evicted to keep the journal's bounds"));
+  CHECK(has_part(why(1), "exchange 1 was evicted because the journal was full"));
   CHECK(journal.at(2).id() == 2);
   journal.clear();
-  for (const std::uint64_t id : {1U, 2U, 3U}) CHECK(has_part(why(id), "was forgotten when the journal was cleared"));
+  for (const std::uint64_t id : {1U, 2U, 3U}) CHECK(has_part(why(id), "was removed when the journal was cleared"));
   for (int i = 0; i < 3; ++i) http.get("/v1/models");
-  CHECK(has_part(why(3), "exchange 3 was forgotten when the journal was cleared"));
-  CHECK(has_part(why(4), "exchange 4 was evicted to keep the journal's bounds"));
+  CHECK(has_part(why(3), "exchange 3 was removed when the journal was cleared"));
+  CHECK(has_part(why(4), "exchange 4 was evicted because the journal was full"));
   CHECK(journal.at(5).id() == 5);
 }
 

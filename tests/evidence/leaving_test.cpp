@@ -332,10 +332,9 @@ TEST_CASE("a request sent before the end of a stream on its connection is a find
   gate.open();
   CHECK(client.receive_response().done());
   CHECK(client.receive_response().text() == "second");
-  REQUIRE(
-      gateway.review().message() ==
-      "pipelined_request (exchange 2 after 1): sent on the connection of a stream that was unfinished, so it waited "
-      "for the stream's end. Send it on another connection, or close the stream first.");
+  REQUIRE(gateway.review().message() ==
+          "pipelined_request (exchange 2 after 1): sent on a connection whose stream had not finished, so the request "
+          "waited for the stream to end. Use another connection, or close the stream first.");
   CHECK(gateway.review().findings()[0].severity == Severity::warning);
   CHECK(gateway.review().findings()[0].fails_review);
 }

@@ -152,13 +152,13 @@ TEST_CASE("verify() notes connections with a fault, up to ten of them") {
     client.send(Http(gateway).format_chat());
     client.receive_response();
   }
-  CHECK(gateway.verify().notes() == Notes{"connection 1 was struck as scripted: close when reused"});
+  CHECK(gateway.verify().notes() == Notes{"connection 1 had a scripted fault: close when reused"});
   CHECK(gateway.verify(RequestScope(gateway.keys().list().front().id)).notes().empty());  // it belongs to no key
   gateway.every_connection(close_on_accept());
   for (int i = 0; i < 12; ++i) RawConnection(gateway).receive_all();
   REQUIRE(eventually([&] { return gateway.journal().connection_hits().size() == 13; }));
   CHECK(gateway.verify().notes().size() == 11);
-  CHECK(gateway.verify().notes().back() == "and 3 more connections struck as scripted");
+  CHECK(gateway.verify().notes().back() == "and 3 more connections with scripted faults");
 }
 
 TEST_CASE("during a hang verify() reports what exchanges wait for, and how many others are under way") {
@@ -189,8 +189,8 @@ TEST_CASE("during a hang verify() reports what exchanges wait for, and how many 
   const Notes notes = verification.notes();
   REQUIRE(notes.size() == 4);
   CHECK(notes[0].find("never called: ") == 0);  // a reply of the running function is not a call yet
-  CHECK(notes[1].find("exchange 1 stalls as scripted after token 2 since ") == 0);
-  CHECK(notes[2].find("exchange 2 is held as scripted before token 1 since ") == 0);
+  CHECK(notes[1].find("exchange 1 stalls as scripted after token 2, for ") == 0);
+  CHECK(notes[2].find("exchange 2 is held as scripted before token 1, for ") == 0);
   CHECK(notes[3] == "1 more exchange is still under way");
   CHECK(verification.message().find("nothing is wrong\n") == 0);
   // A verification for one key notes only that key's exchanges.
@@ -272,7 +272,7 @@ TEST_CASE("a failed test reports chaos in its own requests, not in earlier tests
   Http(gateway).chat();
   CHECK(told_of_failed_test().empty());
   // An explicit call still reports it.
-  CHECK(has_part(gateway.verify().message(), "no rules any more, 1 of 2 requests struck"));
+  CHECK(has_part(gateway.verify().message(), "no rules left, 1 of 2 requests struck"));
 }
 
 TEST_CASE("each failed test reports how many further exchanges have notes, whatever came before") {
@@ -302,10 +302,10 @@ TEST_CASE("a failed test reports its own connection faults, however many there w
   strike(12);
   const std::string first = told_of_failed_test();
   CHECK(has_part(first,
-                 "connection 10 was struck as scripted: close on accept\nand 2 more connections struck as scripted\n"));
+                 "connection 10 had a scripted fault: close on accept\nand 2 more connections with scripted faults\n"));
   detail::pass_over_notes();
   strike(1);
-  CHECK(told_of_failed_test() == "connection 13 was struck as scripted: close on accept\n");
+  CHECK(told_of_failed_test() == "connection 13 had a scripted fault: close on accept\n");
   detail::pass_over_notes();
   CHECK(told_of_failed_test().empty());
 }
@@ -318,7 +318,7 @@ TEST_CASE("the cause of a wait is noted once, however long it lasts, and then it
   RawConnection stalled(gateway);
   stalled.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(stalled.receive_until(" b").found);
-  const std::string stalls = "exchange 1 stalls as scripted after token 2 since ";
+  const std::string stalls = "exchange 1 stalls as scripted after token 2, for ";
   const Verification first = gateway.verify();
   REQUIRE(has_part(first.message(), stalls));  // the test prints it
   REQUIRE(eventually(
@@ -336,9 +336,9 @@ TEST_CASE("a failed test reports each finding that fails no review once, and non
   ManualClock clock;
   Options options = Options{}.clock(clock).verify_on_destruction(false);
   const std::string finding =
-      "asked_again_early (exchange 2 after 1): asked the same again after 20 s, as a new call "
-      "(x-stainless-retry-count: 0); Retry-After was 60 s. Let what retries around the client wait for the header's "
-      "time. A test that asks again on purpose is right.\n";
+      "asked_again_early (exchange 2 after 1): sent the same request again after 20 s, as a new call "
+      "(x-stainless-retry-count: 0); Retry-After was 60 s. Make the retry loop around the client wait as long as the "
+      "header says. Ignore this if the test repeats the request on purpose.\n";
   const auto ask = [&](const Gateway& gateway) {
     Http(gateway).with_header("x-stainless-retry-count", "0").chat({{"stop", "x"}});  // this finding fails a review
     clock.advance(20s);
@@ -374,7 +374,7 @@ TEST_CASE("a failed test reports each finding that fails no review once, and non
   for (int i = 0; i < 30; ++i) ask(*gateway);
   const std::string often = told_of_failed_test();
   CHECK(has_part(often, "asked_again_early (exchange 2 after 1)"));
-  CHECK(has_part(often, " is right. (28 more like it, the last in exchange 30)\nexchange 1 was answered with 429 "));
+  CHECK(has_part(often, "on purpose. (28 more like it, the last in exchange 30)\nexchange 1 was answered with 429 "));
   CHECK(told_of_failed_test().empty());  // an adapter in several files asks once per file
   detail::pass_over_notes();
   CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));

@@ -26,7 +26,7 @@ std::string codes(const Review& review) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-const char* const advice = ". No stub was asked. Send what the documentation asks for.";
+const char* const advice = ". The request never reached the stubs. Send what the documentation asks for.";
 
 TEST_CASE("a request refused with 400 is a finding with place, expected and actual value") {
   Gateway gateway;
@@ -49,7 +49,7 @@ TEST_CASE("a schema that the default reply does not support is no mistake of the
   CHECK(Http{gateway}.chat({{"response_format", format}}).error_code() == "unsupported_schema");
   const std::string message = gateway.review().message();
   CAPTURE(message);
-  CHECK(contains(message, ". The default reply cannot be made for it. Script a reply."));
+  CHECK(contains(message, ". The gateway cannot generate a default reply for it. Script a reply."));
   CHECK_FALSE(contains(message, "documentation"));
 }
 
@@ -120,14 +120,14 @@ TEST_CASE("an unknown path is a refused request, with a similar path or the serv
   const std::vector<Row> rows = {
       {"/v1/v1/chat/completions", "; /v1/chat/completions is near: the base address ends with /v1 already"},
       {"/v1/v1/models/mock-model", "; /v1/models/mock-model is near: the base address ends with /v1 already"},
-      {"/chat/completions", "; /v1/chat/completions is near: the base address is to end with /v1"},
-      {"/v1//chat/completions", "; /v1/chat/completions is near: the base address is to end with /v1, not with /v1/"},
-      {"/api/chat/completions", "; /v1/chat/completions is near: the base address is to end with /v1, not with /api"},
+      {"/chat/completions", "; /v1/chat/completions is near: the base address must end with /v1"},
+      {"/v1//chat/completions", "; /v1/chat/completions is near: the base address must end with /v1, not with /v1/"},
+      {"/api/chat/completions", "; /v1/chat/completions is near: the base address must end with /v1, not with /api"},
       {"/v1/chat/completions/chat/completions",
-       "; /v1/chat/completions is near: the base address is to end with /v1, not with /v1/chat/completions"},
-      {"//v1/chat/completions", "; /v1/chat/completions is near: nothing is to stand before it, / does"},
-      {"/proxy/v1/images/edits", "; /v1/images/edits is near: nothing is to stand before it, /proxy does"},
-      {"/v1/chat/completions/", "; /v1/chat/completions is near: the path is to end without /"},
+       "; /v1/chat/completions is near: the base address must end with /v1, not with /v1/chat/completions"},
+      {"//v1/chat/completions", "; /v1/chat/completions is near: remove / in front of it"},
+      {"/proxy/v1/images/edits", "; /v1/images/edits is near: remove /proxy in front of it"},
+      {"/v1/chat/completions/", "; /v1/chat/completions is near: remove the / at the end of the path"},
       {"/v1/chat/completion", "; /v1/chat/completions is near"},
       {"/V1/Chat/Completions", "; /v1/chat/completions is near"},
       {"/v1/image/edit", "; /v1/images/edits is near"},
@@ -151,7 +151,7 @@ TEST_CASE("an unknown path is a refused request, with a similar path or the serv
     REQUIRE(codes(review) == "request_refused");
     CHECK(review.findings()[0].message ==
           "refused with 404 unknown_path: " + message +
-              ". No stub was asked. Correct the client's address, or mount the operation.");
+              ". The request never reached the stubs. Correct the client's address, or mount the operation.");
     CHECK(review.findings()[0].severity == Severity::error);
   }
 }
@@ -167,7 +167,8 @@ TEST_CASE("a wrong method is a refused request") {
   CHECK(Http{gateway}.get(chat_path).status == 405);
   CHECK(gateway.review().message() ==
         "request_refused (exchange 1): refused with 405 method_not_allowed: GET is not allowed at "
-        "/v1/chat/completions; allowed: POST. No stub was asked. Send a method that the operation has.");
+        "/v1/chat/completions; allowed: POST. The request never reached the stubs. Use a method that the operation "
+        "supports.");
 }
 
 TEST_CASE("an unmet expectation mentions requests with a wrong path") {
@@ -177,7 +178,7 @@ TEST_CASE("an unmet expectation mentions requests with a wrong path") {
   Http{gateway}.post("/v1/v1/chat/completions", chat_body());
   CHECK(gateway.verify().message() ==
         "expectation not met  " + stub.title() +
-            "  expected 1 call, got 0\n  exchange 2 was refused before the script: 404 no operation at "
+            "  expected 1 call, got 0\n  exchange 2 was refused before any stub was tried: 404 no operation at "
             "/v1/v1/chat/completions; /v1/chat/completions is near: the base address ends with /v1 already");
 }
 
@@ -208,12 +209,13 @@ TEST_CASE("an unmet expectation mentions refused requests") {
   CHECK(verification.problems()[0].text ==
         "expectation not met  " + stub.title() +
             "  expected 1 call, got 0\n"
-            "  exchange 2 was refused before the script: 400 temperature: expected a "
+            "  exchange 2 was refused before any stub was tried: 400 temperature: expected a "
             "number, got a string (\"hot\")");
   for (int i = 0; i < 4; ++i) http.request("POST", chat_path, "{");
   http.get("/v1/models");
   verification = gateway.verify();
-  CHECK(contains(verification.message(), "\n  exchange 4 was refused before the script: 400 invalid JSON at line 1"));
+  CHECK(contains(verification.message(),
+                 "\n  exchange 4 was refused before any stub was tried: 400 invalid JSON at line 1"));
   CHECK(contains(verification.message(), "\n  and 2 more requests were refused"));
   CHECK_FALSE(contains(verification.message(), "exchange 1 "));
   http.chat();

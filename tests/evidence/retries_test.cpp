@@ -191,9 +191,9 @@ TEST_CASE("a new call that comes too early is reported with its time, and fails 
   const Review limited = Wire().asked_again(rate_limited(3600s), first_try, 7ms, first_try);
   CHECK(limited);
   CHECK(limited.message() ==
-        "asked_again_early (exchange 2 after 1): asked the same again after 0.007 s, as a new call "
-        "(x-stainless-retry-count: 0); Retry-After was 3600 s. Let what retries around the client wait for the "
-        "header's time. A test that asks again on purpose is right.");
+        "asked_again_early (exchange 2 after 1): sent the same request again after 0.007 s, as a new call "
+        "(x-stainless-retry-count: 0); Retry-After was 3600 s. Make the retry loop around the client wait as long as "
+        "the header says. Ignore this if the test repeats the request on purpose.");
   REQUIRE(limited.findings().size() == 1);
   CHECK(limited.findings()[0].severity == Severity::warning);
   CHECK(limited.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
@@ -201,14 +201,15 @@ TEST_CASE("a new call that comes too early is reported with its time, and fails 
 
   // The pauses of the manual clock must exceed the real time of two requests, which also counts.
   CHECK(Wire().asked_again(rate_limited().retry_after_ms(9500ms), {{key, "a"}}, 9s, {{key, "b"}}).message() ==
-        "asked_again_early (exchange 2 after 1): asked the same again after 9 s, as a new call (an "
-        "Idempotency-Key of its own); retry-after-ms was 9.5 s. Let what retries around the client wait for the "
-        "header's time. "
-        "A test that asks again on purpose is right.");
+        "asked_again_early (exchange 2 after 1): sent the same request again after 9 s, as a new call (a new "
+        "Idempotency-Key); retry-after-ms was 9.5 s. Make the retry loop around the client wait as long as the header "
+        "says. "
+        "Ignore this if the test repeats the request on purpose.");
   CHECK(Wire().asked_again(unauthorized(), first_try, 900ms, first_try).message() ==
-        "asked_again_early (exchange 2 after 1): asked the same again 0.9 s after 401 \"unauthorized\", as a new call "
-        "(x-stainless-retry-count: 0). Let what retries around the client report the error. A test that asks again on "
-        "purpose is right.");
+        "asked_again_early (exchange 2 after 1): sent the same request again 0.9 s after 401 \"unauthorized\", as a "
+        "new call "
+        "(x-stainless-retry-count: 0). Make the retry loop around the client report the error. Ignore this if the test "
+        "repeats the request on purpose.");
 }
 
 TEST_CASE("a new call before the date in Retry-After also comes too early") {
@@ -222,8 +223,9 @@ TEST_CASE("a new call before the date in Retry-After also comes too early") {
   http.chat();
   const Review review = gateway.review();
   CHECK(review);
-  CHECK(review.message().find("asked_again_early (exchange 2 after 1): asked the same again 300 s before the date in "
-                              "Retry-After, as a new call (x-stainless-retry-count: 0).") == 0);
+  CHECK(review.message().find(
+            "asked_again_early (exchange 2 after 1): sent the same request again 300 s before the date in "
+            "Retry-After, as a new call (x-stainless-retry-count: 0).") == 0);
 }
 
 TEST_CASE("a review with a failing and a tolerated finding fails, and prints both") {
@@ -435,9 +437,9 @@ TEST_CASE("a test that expects the 429 and then repeats the request passes") {
 
 TEST_CASE("a retry with a new Idempotency-Key is a separate warning, with or without a reply before") {
   const std::string message =
-      "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: 1) with another Idempotency-Key "
-      "than the try before it, so that a server cannot know it for the same call. Keep the key for all tries of a "
-      "call.";
+      "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: 1) with a different "
+      "Idempotency-Key than the previous attempt, so a server cannot recognize it as the same call. Use the same key "
+      "for every attempt of a call.";
   for (const Reply& reply : {Reply(server_error()), Reply(text("Hello")).fault(before_headers(), reset_connection()),
                              Reply(text("Hello")).fault(after_bytes(10), close_connection())}) {
     for (const char* const second : {"a", "b"}) {
@@ -459,8 +461,8 @@ TEST_CASE("a retry with an Idempotency-Key after an attempt without one is repor
     CAPTURE(number);
     CHECK(Wire().asked_again(server_error(), {{count, "0"}}, 0s, {{count, number}, {key, "b"}}).message() ==
           "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: " + std::string(number) +
-              ") with an Idempotency-Key, which the try before it had not, so that a server cannot know it for the "
-              "same call. Send one key with all tries of a call.");
+              ") with an Idempotency-Key that the previous attempt did not have, so a server cannot recognize it as "
+              "the same call. Send the same key with every attempt of a call.");
   }
 }
 

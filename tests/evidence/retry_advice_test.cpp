@@ -53,8 +53,8 @@ TEST_CASE("a client that ignores a date is reported on the real clock") {
   gateway.chat().reply(rate_limited().retry_after_date(30s), "Hello.");
   const std::string message = reviewed(gateway, [](const Response&) {});
   CAPTURE(message);
-  CHECK(message.find("retry_after_ignored (exchange 2 after 1): returned ") == 0);
-  CHECK(message.find(" s before the date in Retry-After. Wait for the header's time before retrying.") !=
+  CHECK(message.find("retry_after_ignored (exchange 2 after 1): retried ") == 0);
+  CHECK(message.find(" s before the date in Retry-After. Wait as long as the header says before retrying.") !=
         std::string::npos);
   CHECK(message.find("the machine's") == std::string::npos);
 }
@@ -118,8 +118,8 @@ TEST_CASE("the reported wait uses the clock that the client was judged by") {
   const std::string message =
       reviewed(gateway, [](const Response&) { wait_until(std::chrono::system_clock::now() + 700ms); });
   CAPTURE(message);
-  CHECK(message.find("retry_after_ignored (exchange 2 after 1): returned after ") == 0);
-  CHECK(message.find("returned after 0 s") == std::string::npos);
+  CHECK(message.find("retry_after_ignored (exchange 2 after 1): retried after ") == 0);
+  CHECK(message.find("retried after 0 s") == std::string::npos);
 }
 
 TEST_CASE("waiting for a response does not count as waiting after it") {

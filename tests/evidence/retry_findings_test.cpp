@@ -74,10 +74,9 @@ TEST_CASE("a client that returns before the time in the body of a 429 is reporte
     CHECK(asked_again(asked.failure, asked.time).message() == "clean: 2 exchanges judged");
   }
   const Review review = asked_again(says("Please try again in 9.5s."), 2s);
-  CHECK(
-      review.message() ==
-      "retry_delay_in_body_ignored (exchange 2 after 1): returned after 2 s, the body of the 429 said 9.5 s. Wait for "
-      "that time before retrying: some services name it in no header.");
+  CHECK(review.message() ==
+        "retry_delay_in_body_ignored (exchange 2 after 1): retried after 2 s, but the body of the 429 said 9.5 s. Wait "
+        "that long before retrying: some services name the time only in the body.");
   CHECK(review.findings()[0].severity == Severity::warning);
   CHECK(review.findings()[0].fails_review);
 }
@@ -105,9 +104,9 @@ TEST_CASE("a new call before the time in a body is early, and may be intended") 
       asked_again(says("try again in 30s"), 5s, [](const Http& http) { return http.with_header(count, "0"); });
   CHECK(review);
   CHECK(review.message() ==
-        "asked_again_early (exchange 2 after 1): asked the same again after 5 s, as a new call "
-        "(x-stainless-retry-count: 0); the body of the 429 said 30 s. Let what retries around the client wait for the "
-        "body's time. A test that asks again on purpose is right.");
+        "asked_again_early (exchange 2 after 1): sent the same request again after 5 s, as a new call "
+        "(x-stainless-retry-count: 0); the body of the 429 said 30 s. Make the retry loop around the client wait as "
+        "long as the body says. Ignore this if the test repeats the request on purpose.");
 }
 
 // --- A daily quota ---------------------------------------------------------------------------------------------------
@@ -126,10 +125,9 @@ TEST_CASE("a client that repeats a request after its daily quota is used up is r
     CHECK(codes(asked_again(failure(503, "", "").body(body), 1s)) == "");
   }
   CHECK(codes(asked_again(limited("dailymotion, the httpd"), 1s)) == "");
-  CHECK(
-      asked_again(says("daily limit"), 2s).message() ==
-      "daily_quota_retried (exchange 2 after 1): retried 2 s after 429 \"rate_limit_exceeded\", which names the quota "
-      "of a day. Report the error to the caller: waiting a moment gives nothing back.");
+  CHECK(asked_again(says("daily limit"), 2s).message() ==
+        "daily_quota_retried (exchange 2 after 1): retried 2 s after 429 \"rate_limit_exceeded\", which names a daily "
+        "quota. Report the error to the caller: a short wait does not restore the quota.");
 }
 
 TEST_CASE("a gateway's own token limit per day is such a quota for larger requests") {
@@ -182,9 +180,9 @@ TEST_CASE("a numbered retry during the first attempt is reported, and so is one 
     CHECK(review.findings()[0].severity == Severity::warning);
     CHECK(review.findings()[0].message ==
           std::string("sent the request again (x-stainless-retry-count: 1)") +
-              (leaves ? ", after it gave the first one up" : " while the first one ran") +
-              ", without an Idempotency-Key: a server may do, and charge for, both. Wait longer, or send one "
-              "Idempotency-Key with all tries of a call.");
+              (leaves ? " after giving up on the first one" : " while the first one was still running") +
+              ", without an Idempotency-Key: a server may run, and charge for, both. Use a longer timeout, or send one "
+              "Idempotency-Key with every attempt of a call.");
   }
 }
 
@@ -196,7 +194,7 @@ TEST_CASE("a client without numbers is reported if it closed the first request b
   slow.gate.open();
   const Review review = slow.gateway.review();
   REQUIRE(codes(review) == "resent_after_own_timeout");
-  CHECK(review.findings()[0].message.find("sent the request again, after it gave the first one up, without") == 0);
+  CHECK(review.findings()[0].message.find("sent the request again after giving up on the first one, without") == 0);
 }
 
 TEST_CASE("a stall that a client abandons and retries is its own timeout") {
@@ -296,13 +294,14 @@ TEST_CASE("both gateways report a key that a client sends along with a redirect"
   CHECK(of_gateway.findings()[0].severity == Severity::error);
   const auto url = [](const Gateway& gateway) { return "http://127.0.0.1:" + std::to_string(gateway.port()); };
   CHECK(of_gateway.message() ==
-        "key_sent_to_other_origin (exchange 1): the client followed the redirect and took the key along to the gateway "
+        "key_sent_to_other_origin (exchange 1): the client followed the redirect and sent the key to the gateway "
         "at " +
-            url(moved.to) + " (exchange 1 there). Leave Authorization out where a redirect leads to another origin.");
-  CHECK(of_target.message() ==
-        "key_sent_to_other_origin (exchange 1): came with the key of the gateway at " + url(moved.gateway) +
-            " (exchange 1 there), which had redirected the client to here. Leave Authorization out where a redirect "
-            "leads to another origin.");
+            url(moved.to) +
+            " (exchange 1 there). Drop the Authorization header when a redirect leads to another origin.");
+  CHECK(of_target.message() == "key_sent_to_other_origin (exchange 1): sent with the key of the gateway at " +
+                                   url(moved.gateway) +
+                                   " (exchange 1 there), which had redirected the client here. Drop the Authorization "
+                                   "header when a redirect leads to another origin.");
   CHECK(codes(moved.gateway.review().without("key_sent_to_other_origin")) == "");
   CHECK(moved.gateway.review().message().find("sk-") == std::string::npos);
 }

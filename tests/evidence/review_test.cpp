@@ -65,9 +65,10 @@ TEST_CASE("a client that returns before Retry-After gets advice") {
 
   const Review review = wire.gateway.review();
   CHECK_FALSE(review);
-  CHECK(review.message() ==
-        "retry_after_ignored (exchange 4 after 3): returned after 60.5 s, Retry-After was 120 s. Wait for the header's "
-        "time before retrying.");
+  CHECK(
+      review.message() ==
+      "retry_after_ignored (exchange 4 after 3): retried after 60.5 s, but Retry-After was 120 s. Wait as long as the "
+      "header says before retrying.");
   REQUIRE(review.findings().size() == 1);
   CHECK(review.findings()[0].severity == Severity::error);
   CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{3, 4});
@@ -81,7 +82,7 @@ TEST_CASE("a client that waits for Retry-After gets no finding, even if its time
     CAPTURE(pause.count());
     CHECK(Wire{}.retried_after(rate_limited(2s), pause) == two);
   }
-  CHECK(Wire{}.retried_after(rate_limited(2s), 1990ms).find("returned after 1.99 s, Retry-After was 2 s.") !=
+  CHECK(Wire{}.retried_after(rate_limited(2s), 1990ms).find("retried after 1.99 s, but Retry-After was 2 s.") !=
         std::string::npos);
 }
 
@@ -104,9 +105,10 @@ TEST_CASE("a client that sleeps long enough on the test's clock gets no finding"
 TEST_CASE("retry-after-ms has precedence over Retry-After, as in the SDKs") {
   const Failure both = rate_limited(600s).retry_after_ms(100250ms);
   CHECK(Wire{}.retried_after(both, 100250ms) == two);
-  CHECK(Wire{}.retried_after(both, 40s) ==
-        "retry_after_ignored (exchange 2 after 1): returned after 40 s, retry-after-ms was 100.25 s. Wait for the "
-        "header's time before retrying.");
+  CHECK(
+      Wire{}.retried_after(both, 40s) ==
+      "retry_after_ignored (exchange 2 after 1): retried after 40 s, but retry-after-ms was 100.25 s. Wait as long as "
+      "the header says before retrying.");
 }
 
 TEST_CASE("Retry-After counts with a fraction and for every failure, and not with an invalid value") {
@@ -118,7 +120,7 @@ TEST_CASE("Retry-After counts with a fraction and for every failure, and not wit
     CHECK(Wire{}.retried_after(rate_limited().retry_after(std::string(said)), 0s) == two);
   }
   CHECK(Wire{}.retried_after(rate_limited().without_retry_after(), 0s) == two);
-  CHECK(Wire{}.retried_after(rate_limited(), 900ms).find("returned after 0.9 s, Retry-After was 1 s.") !=
+  CHECK(Wire{}.retried_after(rate_limited(), 900ms).find("retried after 0.9 s, but Retry-After was 1 s.") !=
         std::string::npos);
   CHECK(Wire{}.retried_after(rate_limited().retry_after(std::string("99999999999999999999")), 1s).find("retry_after") ==
         0);
@@ -136,23 +138,21 @@ TEST_CASE("a date in Retry-After is judged to the second") {
     Http{gateway}.chat();
     return gateway.review().message();
   };
-  CHECK(
-      retried(200s) ==
-      "retry_after_ignored (exchange 2 after 1): returned 300 s before the date in Retry-After. Wait for the header's "
-      "time before retrying. The gateway's clock is not the machine's, by which a client without the Date header reads "
-      "a date.");
-  CHECK(
-      retried(400s) ==
-      "retry_after_ignored (exchange 2 after 1): returned 100 s before the date in Retry-After. Wait for the header's "
-      "time before retrying. The gateway's clock is not the machine's, by which a client without the Date header reads "
-      "a date.");
-  CHECK(retried(499997ms).find("returned 0.003 s before the date") != std::string::npos);
+  CHECK(retried(200s) ==
+        "retry_after_ignored (exchange 2 after 1): retried 300 s before the date in Retry-After. Wait as long as the "
+        "header says before retrying. The gateway's clock differs from the machine's clock. A client that ignores the "
+        "Date header compares the date with the machine's clock.");
+  CHECK(retried(400s) ==
+        "retry_after_ignored (exchange 2 after 1): retried 100 s before the date in Retry-After. Wait as long as the "
+        "header says before retrying. The gateway's clock differs from the machine's clock. A client that ignores the "
+        "Date header compares the date with the machine's clock.");
+  CHECK(retried(499997ms).find("retried 0.003 s before the date") != std::string::npos);
   CHECK(retried(499998ms) == two);
   CHECK(retried(500s) == two);
 }
 
 TEST_CASE("a date in Retry-After counts in every supported year, including the first and the last") {
-  const std::string finding = "retry_after_ignored (exchange 2 after 1): returned ";
+  const std::string finding = "retry_after_ignored (exchange 2 after 1): retried ";
   const auto retried = [](const std::string& date) {
     return Wire{}.retried_after(rate_limited().header("Retry-After", date), 0s);
   };
@@ -193,8 +193,8 @@ TEST_CASE("the gateway's own limit is judged like a scripted one") {
   wire.clock.advance(4s);
   wire.http.chat();
   CHECK(wire.gateway.review().message() ==
-        "retry_after_ignored (exchange 3 after 2): returned after 4 s, Retry-After was 10 s. Wait for the header's "
-        "time before retrying.");
+        "retry_after_ignored (exchange 3 after 2): retried after 4 s, but Retry-After was 10 s. Wait as long as the "
+        "header says before retrying.");
   wire.gateway.reset();
   wire.clock.advance(6s);
   wire.http.chat();
@@ -205,8 +205,8 @@ TEST_CASE("the gateway's own limit is judged like a scripted one") {
 
 TEST_CASE("retrying a permanent error is a finding") {
   CHECK(Wire{}.retried_after(unauthorized(), 1s) ==
-        "retried_final_error (exchange 2 after 1): retried after 401 \"unauthorized\", which another try does not "
-        "change. Report the error to the caller instead.");
+        "retried_final_error (exchange 2 after 1): retried after 401 \"unauthorized\", but a retry cannot fix this "
+        "error. Report it to the caller instead.");
   for (const Failure& failure : {bad_request(), forbidden(), mock_gateway::failure(402, "insufficient_quota", "Pay."),
                                  mock_gateway::failure(429, "insufficient_quota", "Pay.").retry_after(10s)}) {
     CAPTURE(failure.status());
@@ -308,7 +308,7 @@ TEST_CASE("parallel calls are not retries of each other, but each may be retried
   CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
   wire.clock.advance(1s);
   wire.http.chat();
-  CHECK(wire.gateway.review().message().find("retry_after_ignored (exchange 4 after 3): returned after 1 s") == 0);
+  CHECK(wire.gateway.review().message().find("retry_after_ignored (exchange 4 after 3): retried after 1 s") == 0);
 }
 
 TEST_CASE("parallel calls that hit a limit get no finding if each waits, in any order") {
@@ -336,8 +336,8 @@ TEST_CASE("a client that repeatedly returns at once gets a finding each time") {
   wire.gateway.chat().reply(rate_limited(60s));
   for (int i = 0; i < 3; ++i) wire.http.chat();
   CHECK(wire.gateway.review().message() ==
-        "retry_after_ignored (exchange 2 after 1): returned after 0 s, Retry-After was 60 s. Wait for the header's "
-        "time before retrying. (1 more like it, the last in exchange 3)");
+        "retry_after_ignored (exchange 2 after 1): retried after 0 s, but Retry-After was 60 s. Wait as long as the "
+        "header says before retrying. (1 more like it, the last in exchange 3)");
 }
 
 TEST_CASE("a retry on the same connection is a retry") {
@@ -380,8 +380,8 @@ TEST_CASE("a tool call that is not followed by its result is a finding") {
 
 TEST_CASE("a tool result without its call is a finding") {
   CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a")}), result("a"), result("x")})) ==
-        "tool_result_unknown_id (exchange 1): messages[3].tool_call_id: no call before it has the id \"x\". Send the "
-        "call's own id, and keep the assistant's message with the call.");
+        "tool_result_unknown_id (exchange 1): messages[3].tool_call_id: no earlier call has the id \"x\". Send the id "
+        "of the call, and keep the assistant message that contains the call.");
   CHECK(Wire{}.reviewed(conversation({said("user"), result("a")})).find("tool_result_unknown_id (exchange 1)") == 0);
 }
 
@@ -400,8 +400,8 @@ TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
   client.send(Http{gateway}.format_chat({{"stream", true}}));
   REQUIRE(client.receive_until("data: [DONE]\n\n").found);
   CHECK(gateway.review().message() ==
-        "stream_left_open (exchange 1): the stream was still open half a second after [DONE]. Close it there instead "
-        "of waiting for the connection's end.\n1 exchange is still open");
+        "stream_left_open (exchange 1): the stream was still open half a second after [DONE]. Close it at [DONE] "
+        "instead of waiting for the connection to end.\n1 exchange is still open");
   const Review review = gateway.review();
   CHECK(review.findings()[0].severity == Severity::error);
   CHECK(review.findings()[0].fails_review);
@@ -446,8 +446,8 @@ TEST_CASE("a client that stops reading without closing gets a finding; one that 
     REQUIRE(gateway.journal().wait_for(1, patience));
     CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
     CHECK(gateway.review().message() ==
-          "stream_abandoned (exchange 1): stopped reading and left the connection open until the gateway gave up. "
-          "Close a stream that is no longer wanted.");
+          "stream_abandoned (exchange 1): the client stopped reading and left the connection open until the gateway "
+          "gave up. Close a stream when it is no longer needed.");
     CHECK(gateway.review().findings()[0].severity == Severity::error);
   }
   Gateway gateway;
@@ -467,8 +467,8 @@ TEST_CASE("a key in the query is a finding, whether or not it is the gateway's")
   Wire wire;
   wire.http.get("/v1/models?api_key=" + wire.gateway.api_key());
   CHECK(wire.gateway.review().message() ==
-        "key_in_query (exchange 1): the target holds a key, and targets end in logs. Send it in the Authorization "
-        "header alone.");
+        "key_in_query (exchange 1): the request target contains a key, and targets are often logged. Send the key only "
+        "in the Authorization header.");
   wire.http.without_key().get("/v1/models?page=2&key=sk%2Dsomebodys-real-key-1234");
   const Review review = wire.gateway.review();
   CHECK(codes(review) == "key_in_query key_in_query");
@@ -478,7 +478,7 @@ TEST_CASE("a key in the query is a finding, whether or not it is the gateway's")
 TEST_CASE("a key in the body is a finding, whether or not it is the gateway's") {
   Wire wire;
   CHECK(wire.reviewed(Json("My key:\n" + wire.gateway.api_key())) ==
-        "key_in_body (exchange 1): the body holds a key. Send it in the Authorization header alone.");
+        "key_in_body (exchange 1): the body contains a key. Send the key only in the Authorization header.");
   wire.gateway.reset();
   const std::string foreign = "sk-somebodys-real-key-1234";
   wire.http.with_key(foreign).chat(Json("(" + foreign + ")"));
@@ -516,8 +516,8 @@ TEST_CASE("a request from a browser is a finding") {
   Wire wire;
   wire.http.with_header("Origin", "https://app.example").chat();
   CHECK(wire.gateway.review().message() ==
-        "browser_request (exchange 1): Origin is \"https://app.example\", so a browser sent it. Keep keys on a server "
-        "and let the page ask that server.");
+        "browser_request (exchange 1): Origin is \"https://app.example\", so a browser sent the request. Keep keys on "
+        "a server and let the page call that server.");
 }
 
 TEST_CASE("a key used by different products is a finding") {
@@ -722,12 +722,13 @@ TEST_CASE("tests that share a gateway review their own requests, by key and by h
 TEST_CASE("a review reports how many exchanges were evicted") {
   Wire wire{Options{}.journal_limits(2, 1 << 20)};
   for (int i = 0; i < 3; ++i) wire.http.chat();
-  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 1 exchange was evicted unjudged");
+  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 1 exchange was evicted before the review");
   for (int i = 0; i < 2; ++i) wire.http.chat();
-  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 3 exchanges were evicted unjudged");
+  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 3 exchanges were evicted before the review");
   wire.http.chat({{"user", "u"}});
   CHECK(wire.gateway.review().message() ==
-        "unknown_field (exchange 6): user: not a documented field; leave it out.\n4 exchanges were evicted unjudged");
+        "unknown_field (exchange 6): user: not a documented field; leave it out.\n4 exchanges were evicted before the "
+        "review");
 }
 
 TEST_CASE("a review reports open exchanges, and waits only for its own") {

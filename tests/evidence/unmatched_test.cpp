@@ -277,7 +277,7 @@ TEST_CASE("next to the refusing stub, matching stubs are reported with why they 
   std::vector<std::string> reasons;
   for (const NearMiss& near : near_misses) reasons.push_back(near.stub.name + ": " + near.passed_over);
   CHECK(reasons ==
-        std::vector<std::string>{"refuses: nothing more after 1 call", "lower: of a lower priority", "older: older"});
+        std::vector<std::string>{"refuses: nothing more after 1 call", "lower: lower priority", "older: older"});
 }
 
 TEST_CASE("conditions that belong together stay together in a report") {

@@ -85,7 +85,7 @@ TEST_CASE("a stub without calls because another answered says so") {
     http.chat();
     CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
                                             "  expected at least 1 call, got 0\n"
-                                            "  exchange 1 matches it, but \"catch-all\" " +
+                                            "  exchange 1 matches this stub, but \"catch-all\" " +
                                             where + " answered: it is newer");
   }
   SUBCASE("one of a higher priority") {
@@ -94,7 +94,7 @@ TEST_CASE("a stub without calls because another answered says so") {
     http.chat();
     CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
                                             "  expected at least 1 call, got 0\n"
-                                            "  exchange 1 matches it, but \"first\" " +
+                                            "  exchange 1 matches this stub, but \"first\" " +
                                             where + " answered: it has a higher priority");
   }
 }
@@ -110,10 +110,10 @@ TEST_CASE("stubs that were never called or always hidden are notes, not problems
   Http(gateway).chat();
   const Verification verification = gateway.verify();
   CHECK(verification);
-  CHECK(verification.notes() ==
-        std::vector<std::string>{"always hidden: \"hidden\" " + hidden + ": exchange 1 matches it, but \"catch-all\" " +
-                                     catch_all + " answered: it is newer",
-                                 "never called: \"unused\" " + unused});
+  CHECK(verification.notes() == std::vector<std::string>{"always hidden: \"hidden\" " + hidden +
+                                                             ": exchange 1 matches this stub, but \"catch-all\" " +
+                                                             catch_all + " answered: it is newer",
+                                                         "never called: \"unused\" " + unused});
   CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
 }
 
@@ -192,11 +192,11 @@ TEST_CASE("a request that breaks a should() condition still gets its reply, and 
   CHECK(http.chat({{"temperature", 0.9}}).text() == "x");
   const Verification verification = gateway.verify();
   CHECK(verification.message() ==
-        "a request is not as it should be  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
+        "a request fails a should condition  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
         "  user: \"Hi\"\n"
         "answered by \"cool\" " +
             where +
-            ", which says it should be\n"
+            ", which fails these should conditions\n"
             "  ✘ temperature is from 0 to 0.5    actual 0.9");
   CHECK(kinds(verification) == std::vector<Kind>{Kind::invalid});
   CHECK(verification.problems()[0].where.line == std::stoi(where.substr(where.find(':') + 1)));
@@ -514,16 +514,16 @@ TEST_CASE("the reason why a stub was not called is that of the time of the reque
     const Stub paid = gateway.chat().named("paid").in_state("order", "paid").expect(1).reply("thanks");
     http.chat();
     CHECK(gateway.verify().message() ==
-          "expectation not met  " + paid.title() + "  expected 1 call, got 0\n  exchange 1 matches it, but " +
+          "expectation not met  " + paid.title() + "  expected 1 call, got 0\n  exchange 1 matches this stub, but " +
               general.title() + " answered: this one waits for state machine \"order\" to be \"paid\"");
   }
   SUBCASE("a forced failure answered") {
     const Stub stub = gateway.chat().expect(1).reply("x");
     gateway.fail_next(overloaded());
     http.chat();
-    CHECK(gateway.verify().problems().at(0).text ==
-          "expectation not met  " + stub.title() +
-              "  expected 1 call, got 0\n  exchange 1 matches it, but the answer was forced failure, 529 overloaded");
+    CHECK(gateway.verify().problems().at(0).text == "expectation not met  " + stub.title() +
+                                                        "  expected 1 call, got 0\n  exchange 1 matches this stub, but "
+                                                        "the answer was forced failure, 529 overloaded");
   }
 }
 
@@ -563,7 +563,7 @@ TEST_CASE("verify() says that it stopped waiting") {
   REQUIRE(stub.wait_for_calls(1, 10s));
   const std::vector<std::string> notes = gateway.verify().notes();
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("exchange 1 is held as scripted before token 1 since ") == 0);
+  CHECK(notes[0].find("exchange 1 is held as scripted before token 1, for ") == 0);
   gate.open();
   CHECK(client.get() == "a");
 }

@@ -269,7 +269,7 @@ TEST_CASE("verify() reports an unused connection fault with the line that queued
   CHECK(verification.problems()[1].text ==
         "a fault was never reached  next connection: 103 Early Hints "
         "(connection_faults_test.cpp:" +
-            std::to_string(line + 3) + ")\n  no connection came to it");
+            std::to_string(line + 3) + ")\n  no connection reached it");
   CHECK(gateway.verify(RequestScope("default key")));
 }
 

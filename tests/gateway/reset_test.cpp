@@ -40,7 +40,7 @@ TEST_CASE("a cleared journal has no evicted exchanges, and no review mentions an
     const Http http = Http(gateway).keep_alive();
     for (int i = 0; i < 5; ++i) http.get("/v1/models");
     REQUIRE(gateway.journal().evicted() == 3);
-    CHECK(has_part(gateway.review().message(), "3 exchanges were evicted unjudged"));
+    CHECK(has_part(gateway.review().message(), "3 exchanges were evicted before the review"));
     resets ? gateway.reset() : gateway.journal().clear();
     CHECK(gateway.journal().evicted() == 0);
     http.get("/v1/models");

@@ -346,7 +346,7 @@ TEST_CASE("a fault on accept waits for a connection that gets a thread" * doctes
     const std::size_t first = said.find("close on accept");
     const std::size_t second = said.find("reset on accept");
     CHECK((first != std::string::npos && second != std::string::npos && first < second));
-    CHECK(said.find(times == 1 ? "no connection came to it" : "3 of 3 are left") != std::string::npos);
+    CHECK(said.find(times == 1 ? "no connection reached it" : "3 of 3 are left") != std::string::npos);
     CHECK(said.find("2 of 2 are left") != std::string::npos);
   }
 }

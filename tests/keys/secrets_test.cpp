@@ -158,7 +158,7 @@ TEST_CASE("a key of another account in the body is a finding") {
   Gateway gateway;
   Http(gateway).chat(Json("use\n" + std::string(foreign)));
   CHECK(gateway.review().message() ==
-        "key_in_body (exchange 1): the body holds a key. Send it in the Authorization header alone.");
+        "key_in_body (exchange 1): the body contains a key. Send the key only in the Authorization header.");
 }
 
 TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, at any alignment") {

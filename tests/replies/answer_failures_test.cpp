@@ -38,7 +38,7 @@ TEST_CASE("a reply that cannot be made without any exception is reported as such
   const Response response = http.chat();
   CHECK(response.status == 500);
   CHECK(response.error_code() == "internal_error");
-  CHECK(response.error_message() == "the gateway could not make an answer; its journal has the reason");
+  CHECK(response.error_message() == "the gateway could not generate an answer; the journal has the reason");
   const Exchange exchange = gateway.journal().last();
   CHECK(exchange.decision() == Decision::Kind::answer_failed);
   CHECK(to_string(exchange.decision().kind) == "answer failed");
@@ -47,7 +47,7 @@ TEST_CASE("a reply that cannot be made without any exception is reported as such
   CHECK(verification.problems()[0].kind == Problem::Kind::answer_failed);
   CHECK(to_string(verification.problems()[0].kind) == "answer failed");
   CHECK(verification.problems()[0].text ==
-        "an answer could not be made  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "an answer could not be generated  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
         "  user: \"Hi\"\n"
         "  mock_gateway: by_pieces: nothing is left for \" two\"; add the missing pieces\n"
         "  reply of " +
@@ -68,7 +68,7 @@ TEST_CASE("a throwing tokenizer is reported as the test's function, one that los
     CHECK((message.find("a function of the test threw") == 0) == throws);
     CHECK((message.find("the function given to Options::tokenizer threw: no vocabulary") != std::string::npos) ==
           throws);
-    CHECK((message.find("an answer could not be made") == 0) == !throws);
+    CHECK((message.find("an answer could not be generated") == 0) == !throws);
   }
 }
 

@@ -49,43 +49,40 @@ TEST_CASE("each extension of the request can be enabled and disabled separately"
       {Extension::unknown_fields, true, with(R"("stream":true,"stream_options":{"chunk":1})"), "unknown_parameter",
        "stream_options.chunk: not a documented field; leave it out"},
       {Extension::tool_role, true, said(R"({"role":"tool","tool_call_id":"c","content":"21"})"), "invalid_value",
-       R"(messages[0].role: expected one of "system", "user", "assistant", got "tool"; the acceptance's switch )"
-       "tool_role takes it, and so does the profile openai"},
+       R"(messages[0].role: expected one of "system", "user", "assistant", got "tool"; the acceptance switch )"
+       "tool_role accepts it, and so does the profile openai"},
       {Extension::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
-       R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer"; the acceptance's switch )"
-       "developer_role takes it, and so does the profile openai"},
+       R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer"; the acceptance switch )"
+       "developer_role accepts it, and so does the profile openai"},
       {Extension::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
        "invalid_type",
-       "messages[0].content: expected a string or an array of parts, got null; the acceptance's switch "
-       "null_content_with_tool_calls takes it, and so does the profile openai"},
+       "messages[0].content: expected a string or an array of parts, got null; the acceptance switch "
+       "null_content_with_tool_calls accepts it, and so does the profile openai"},
       {Extension::null_content_with_tool_calls, true, said(R"({"role":"assistant",)" + one_call + "}"),
        "missing_required_parameter",
-       "messages[0].content: expected a string or an array of parts, got nothing; the acceptance's switch "
-       "null_content_with_tool_calls takes it, and so does the profile openai"},
+       "messages[0].content: expected a string or an array of parts, got nothing; the acceptance switch "
+       "null_content_with_tool_calls accepts it, and so does the profile openai"},
       {Extension::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"), "invalid_type",
        "messages[0].content: expected a string, got an array"},
       {Extension::other_parts, false, said(other_part), "invalid_value",
-       "messages[0].content[0].type: expected \"text\", got \"image_url\"; the acceptance's switch other_parts takes "
-       "it, "
-       "and so does the profile openai"},
+       "messages[0].content[0].type: expected \"text\", got \"image_url\"; the acceptance switch other_parts accepts "
+       "it, and so does the profile openai"},
       {Extension::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
        "unknown_parameter",
-       "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages takes it, and "
-       "so "
-       "does the profile openai"},
+       "messages[0].tool_calls: not a documented field; the acceptance switch tool_calls_in_messages accepts it, and "
+       "so does the profile openai"},
       {Extension::stop_as_string, true, with(R"("stop":"x")"), "invalid_type",
        "stop: expected an array of strings, got a string (\"x\")"},
       {Extension::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
        R"(tool_choice: expected one of "none", "auto" or an object that names a function, got "required")"},
       {Extension::allowed_tools, false, with(weather_tool + allowed), "invalid_value",
-       "tool_choice.type: expected \"function\", got \"allowed_tools\"; the acceptance's switch allowed_tools takes "
-       "it, "
-       "and so does the profile openai"},
+       "tool_choice.type: expected \"function\", got \"allowed_tools\"; the acceptance switch allowed_tools accepts "
+       "it, and so does the profile openai"},
       {Extension::json_schema_without_schema, false,
        with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer"}})"),
        "missing_required_parameter",
-       "response_format.json_schema.schema: expected an object, got nothing; the acceptance's switch "
-       "json_schema_without_schema takes it, and so does the profile openai"},
+       "response_format.json_schema.schema: expected an object, got nothing; the acceptance switch "
+       "json_schema_without_schema accepts it, and so does the profile openai"},
       {Extension::null_as_absent, true, with(R"("stop":null)"), "invalid_type",
        "stop: expected an array of strings or a string, got null"},
       {Extension::stream_options_without_stream, true, with(R"("stream_options":{})"), "invalid_value",
@@ -111,7 +108,7 @@ TEST_CASE("fields documented only by OpenAI are notes with Acceptance::openai(),
     std::string note;
   };
   const auto by = [](const std::string& place, const std::string& name) {
-    return place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " + name +
+    return place + ": documented by OpenAI but not by the gateway; accepted because of the acceptance switch " + name +
            " takes it.";
   };
   const std::string custom = R"("tools":[{"type":"custom","custom":{"name":"shell"}}])";
@@ -283,7 +280,7 @@ TEST_CASE("strict under the openai profile accepts exactly what OpenAI documents
   for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek})
     check_refused_at(ChatWire(Options{}.profile(profile).acceptance(Acceptance::strict())),
                      said(R"({"role":"assistant","content":"",)" + one_call + "}"), "unknown_parameter",
-                     "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages");
+                     "messages[0].tool_calls: not a documented field; the acceptance switch tool_calls_in_messages");
 }
 
 TEST_CASE("a switch set after strict is obeyed under every profile") {
@@ -292,7 +289,7 @@ TEST_CASE("a switch set after strict is obeyed under every profile") {
     return ChatWire(Options{}.profile(Profile::openai).acceptance(acceptance));
   };
   CHECK(refusal(under_openai(Acceptance::strict().with(Extension::tool_calls_in_messages, false)), agent) ==
-        "messages[0].tool_calls: the acceptance's switch tool_calls_in_messages is off");
+        "messages[0].tool_calls: the acceptance switch tool_calls_in_messages is off");
   check_taken(ChatWire(Acceptance::strict().with(Extension::tool_calls_in_messages)), agent);
   check_taken(under_openai(Acceptance::strict().with(Extension::unknown_fields)),
               with(R"("top_k":1,"enable_thinking":true)"));

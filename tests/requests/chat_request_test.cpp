@@ -359,8 +359,8 @@ TEST_CASE("response_format is text, json_object or a named schema") {
   check_refused(wire, schema(R"({"name":1,"schema":{}})"), "invalid_type",
                 "response_format.json_schema.name: expected a string, got a number (1)");
   check_refused(wire, schema(R"({"name":"x"})"), "missing_required_parameter",
-                "response_format.json_schema.schema: expected an object, got nothing; the acceptance's switch "
-                "json_schema_without_schema takes it, and so does the profile openai");
+                "response_format.json_schema.schema: expected an object, got nothing; the acceptance switch "
+                "json_schema_without_schema accepts it, and so does the profile openai");
   check_refused(wire, schema(R"({"name":"x","schema":"{}"})"), "invalid_type",
                 "response_format.json_schema.schema: expected an object, got a string (\"{}\")");
   check_refused(wire, schema(R"({"name":"x","schema":{},"strict":1})"), "invalid_type",
@@ -458,8 +458,8 @@ TEST_CASE("quotes of a body are complete up to 60 bytes, beyond that its beginni
     CHECK(wire.gateway.journal().last().findings()[0].message ==
           "user: the key \"" + shown + "\" occurs more than once; the last one counts. Send it once.");
     CHECK(finding(said(R"({"role":"tool","content":"21","tool_call_id":")" + whole + "\"}")) ==
-          "messages[0].tool_call_id: no call before it has the id \"" + shown +
-              "\". Send the call's own id, and keep the assistant's message with the call.");
+          "messages[0].tool_call_id: no earlier call has the id \"" + shown +
+              "\". Send the id of the call, and keep the assistant message that contains the call.");
     CHECK(finding(said(
               R"({"role":"assistant","content":"","tool_calls":[{"id":")" + whole +
               R"(","type":"function","function":{"name":"f","arguments":""}}]},{"role":"user","content":"Hi"})")) ==

@@ -122,8 +122,8 @@ TEST_CASE("outside the openai profile max_completion_tokens has no effect and ge
   const Acceptance acceptance = Acceptance().with(Extension::max_completion_tokens);
   const Wire taking{Options{}.acceptance(acceptance)};
   CHECK(taking.findings({{"max_completion_tokens", 1}}) ==
-        "beyond_documentation: max_completion_tokens: OpenAI documents it, the gateway's documentation does not; the "
-        "acceptance's switch max_completion_tokens takes it.");
+        "beyond_documentation: max_completion_tokens: documented by OpenAI but not by the gateway; accepted because of "
+        "the acceptance switch max_completion_tokens takes it.");
   CHECK(taking.gateway.review());
   CHECK(taking.gateway.journal().last().chat().max_tokens == 1);
   CHECK(taking.http.chat({{"max_completion_tokens", 1}, {"max_tokens", 1}}).error_code() ==
@@ -172,7 +172,7 @@ TEST_CASE("an invalid custom tool is refused with its place") {
         R"(missing_required_parameter at "messages[1].tool_calls[0].custom.input")");
   const Wire documented{Options{}};
   CHECK(documented.http.chat({{"tools", {shell}}}).error_message() ==
-        R"(tools[0].type: expected "function", got "custom"; the acceptance's switch custom_tools takes it, )"
+        R"(tools[0].type: expected "function", got "custom"; the acceptance switch custom_tools accepts it, )"
         "and so does the profile openai");
 }
 

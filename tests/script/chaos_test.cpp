@@ -529,7 +529,7 @@ TEST_CASE("verify() and review() print the seed, the affected requests and how t
   gateway.chaos(Chaos(after_tokens(2), close_connection()).nth(2).when(stream_is(true)));
   CHECK(gateway.verify().message() ==
         "nothing is wrong\n"
-        "chaos: seed 42, 1 rule, 0 of 0 requests struck; Options{}.seed(42) or --seed 42 strikes the same again");
+        "chaos: seed 42, 1 rule, 0 of 0 requests struck; Options{}.seed(42) or --seed 42 repeats these strikes");
   gateway.chaos(Chaos(unauthorized()).first(1).when(!stream_is(true)));
   gateway.chaos(Chaos(after_tokens(100), close_connection()));
   const Http http = robust(gateway);
@@ -538,7 +538,7 @@ TEST_CASE("verify() and review() print the seed, the affected requests and how t
   http.chat();
   http.get("/v1/models");
   const std::string line =
-      "chaos: seed 42, 3 rules, 2 of 3 requests struck; Options{}.seed(42) or --seed 42 strikes the same again";
+      "chaos: seed 42, 3 rules, 2 of 3 requests struck; Options{}.seed(42) or --seed 42 repeats these strikes";
   CHECK(gateway.verify().message() == "nothing is wrong\n" + line);
   CHECK(gateway.verify().notes() == Texts{line});
   CHECK(gateway.review().message() == "clean: 4 exchanges judged\n" + line);
@@ -552,19 +552,18 @@ TEST_CASE("verify() and review() print the seed, the affected requests and how t
 
   http.chat();
   CHECK(gateway.review().message() ==
-        "retried_final_error (exchange 5 after 3): retried after 401 \"unauthorized\", which another try does not "
-        "change. "
-        "Report the error to the caller instead.\n"
-        "chaos: seed 42, 3 rules, 2 of 4 requests struck; Options{}.seed(42) or --seed 42 strikes the same again");
+        "retried_final_error (exchange 5 after 3): retried after 401 \"unauthorized\", but a retry cannot fix this "
+        "error. Report it to the caller instead.\n"
+        "chaos: seed 42, 3 rules, 2 of 4 requests struck; Options{}.seed(42) or --seed 42 repeats these strikes");
 
   gateway.chat().named("weather").when(user_says("weather")).expect(1).reply("Sunny.");
   gateway.chaos(Chaos(overloaded()).when(user_says("weather")));
   http.chat(Json("weather?"));
   gateway.clear_chaos();
   const std::string unmet = gateway.verify().message();
-  CHECK(unmet.find("exchange 6 matches it, but the answer was chaos, 401 unauthorized\n"
-                   "chaos: seed 42, no rules any more, 3 of 5 requests struck; Options{}.seed(42) or --seed 42 strikes "
-                   "the same again") != std::string::npos);
+  CHECK(unmet.find("exchange 6 matches this stub, but the answer was chaos, 401 unauthorized\n"
+                   "chaos: seed 42, no rules left, 3 of 5 requests struck; Options{}.seed(42) or --seed 42 repeats "
+                   "these strikes") != std::string::npos);
 
   gateway.journal().clear();
   gateway.reset();
@@ -581,8 +580,8 @@ TEST_CASE("a scope reports only its own affected requests") {
   http.chat();
   http.with_key(mine.secret).chat();
   CHECK(gateway.verify(mine.id).message() ==
-        "nothing is wrong\nchaos: seed 1, 1 rule, 1 of 1 request struck; Options{}.seed(1) or --seed 1 strikes the "
-        "same again");
+        "nothing is wrong\nchaos: seed 1, 1 rule, 1 of 1 request struck; Options{}.seed(1) or --seed 1 repeats these "
+        "strikes");
 }
 
 TEST_CASE("a client is judged by the failures that it received completely") {

@@ -427,8 +427,8 @@ TEST_CASE("a stub with header_is or key_is belongs to the test with that header 
 
 TEST_CASE("an invalid header name, or a secret instead of a key's name, is refused") {
   CHECK(error_of([] { key_is("sk-abc"); }) ==
-        "mock_gateway: a key is named by its id or description, not by its secret; CreatedKey::id has it");
-  CHECK(error_of([] { key_is(""); }) == "mock_gateway: a key is named by its id or description, and this is empty");
+        "mock_gateway: name a key by its id (CreatedKey::id) or description, not by its secret");
+  CHECK(error_of([] { key_is(""); }) == "mock_gateway: name a key by its id or description; this name is empty");
   CHECK(error_of([] { has_header("x test"); }) ==
         "mock_gateway: \"x test\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
   CHECK(error_of([] { header_is("x test", "7"); }) ==
@@ -520,11 +520,10 @@ TEST_CASE("an exception of a condition is not swallowed") {
 
 TEST_CASE("a condition without a name or a function is refused") {
   CHECK(error_of([] { matching("", [](const ChatRequest&) { return true; }); }) ==
-        "mock_gateway: a condition of your own needs a name, by which reports show it");
-  CHECK(error_of([] { matching("is mine", nullptr); }) ==
-        "mock_gateway: the condition \"is mine\" has no function to ask");
+        "mock_gateway: a custom condition needs a name for reports");
+  CHECK(error_of([] { matching("is mine", nullptr); }) == "mock_gateway: the condition \"is mine\" has no function");
   CHECK(error_of([] { matching_call("is mine", nullptr); }) ==
-        "mock_gateway: the condition \"is mine\" has no function to ask");
+        "mock_gateway: the condition \"is mine\" has no function");
   CHECK(error_of([] { user_says(static_cast<const char*>(nullptr)); }) ==
         "mock_gateway: a text matcher's text is a null pointer");
 }

@@ -233,7 +233,7 @@ TEST_CASE("embeddings are served with the option and in the openai profile; else
                  "/v1/embeddings, GET /v1/p"));
   CHECK(contains(wire.http.post("/v1/responses", "{}").error_message(), " and 2 more; Gateway::on or "));
   CHECK(contains(wire.http.post("/embeddings", "{}").error_message(),
-                 "/v1/embeddings is near: the base address is to end with /v1"));
+                 "/v1/embeddings is near: the base address must end with /v1"));
 }
 
 TEST_CASE("the review notes undocumented embeddings, and fields unknown to OpenAI") {
@@ -241,9 +241,9 @@ TEST_CASE("the review notes undocumented embeddings, and fields unknown to OpenA
   CHECK(wire.ask(asking("a")).status == 200);
   const Review review = wire.gateway.review();
   CHECK(review);
-  CHECK(contains(review.message(),
-                 "note: beyond_documentation (exchange 1): POST /v1/embeddings: OpenAI documents it, "
-                 "the gateway's documentation does not."));
+  CHECK(contains(
+      review.message(),
+      "note: beyond_documentation (exchange 1): POST /v1/embeddings: documented by OpenAI but not by the gateway."));
   CHECK(wire.ask(asking("a", {{"mood", 1}})).status == 200);
   CHECK(contains(wire.gateway.review().message(), "unknown_field (exchange 2): mood: OpenAI documents no such field"));
   const Wire openai{Options().profile(Profile::openai)};

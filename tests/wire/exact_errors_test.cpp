@@ -342,7 +342,7 @@ TEST_CASE("500, to the byte, for an exception of a test's function") {
   GoldenGateway on;
   on.gateway.chat().reply([](const ChatRequest&) -> Reply { throw std::runtime_error("oops"); });
   CHECK(on.chat() == golden_error("500 Internal Server Error", "internal_error",
-                                  "a function of the test threw an exception; the gateway's journal has its text"));
+                                  "a function of the test threw an exception; the journal has its text"));
 }
 
 }  // namespace exact_errors_test
