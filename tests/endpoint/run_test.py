@@ -174,8 +174,9 @@ for status in 429, 200:
             {"role": "user", "content": "Hi"}]}).encode(), **{"x-stainless-retry-count": "0"}) != status:
         sys.exit(9)
 """)
-        told = (r"asked the same again after \S+ m?s, as a new call \(x-stainless-retry-count: 0\); Retry-After was 3600 s\. "
-                r"Let what retries around the client wait for the header's time\.")
+        told = (r"sent the same request again after \S+ m?s, as a new call \(x-stainless-retry-count: 0\); Retry-After was 3600 s\. "
+                r"Make the retry loop around the client wait as long as the header says\. "
+                r"Ignore this if the test repeats the request on purpose\.")
         with tempfile.TemporaryDirectory() as folder:
             path, junit = os.path.join(folder, "limited.json"), os.path.join(folder, "report.xml")
             with open(path, "w", encoding="utf-8") as file:

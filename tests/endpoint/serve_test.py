@@ -390,8 +390,8 @@ class WhatItServes(unittest.TestCase):
         with Endpoint("--strict") as endpoint:
             response, text = endpoint.chat(messages=messages)
             self.assertEqual(response.status, 400)
-            self.assertIn("messages[1].tool_calls: not a documented field; the acceptance's switch "
-                          "tool_calls_in_messages takes it, and so does the profile openai",
+            self.assertIn("messages[1].tool_calls: not a documented field; the acceptance switch "
+                          "tool_calls_in_messages accepts it, and so does the profile openai",
                           json.loads(text)["error"]["message"])
 
     def test_the_acceptance_flag_overrides_the_profile(self):
