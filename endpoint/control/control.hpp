@@ -162,7 +162,7 @@ struct ControlRoute {
 inline constexpr char default_key_id[] = "key_1";
 
 /// The `no_scope` of what a server has once.
-inline constexpr char of_server[] = "it is of the whole server, which all scopes share; leave the scope out";
+inline constexpr char of_server[] = "it belongs to the whole server, which all scopes share; omit the scope";
 
 // The tables of routes, one for each file.
 
