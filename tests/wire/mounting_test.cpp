@@ -305,7 +305,7 @@ TEST_CASE("an answer of an operation is broken where a raw reply can be, and lea
   clock.advance(5s);
   client.join();
   CHECK_THROWS_WITH_AS(static_cast<void>(HttpReply(text).fault(after_tokens(1), stall())),
-                       doctest::Contains("\"after 1 token\" never comes"), GatewayError);
+                       doctest::Contains("\"after 1 token\" never happens"), GatewayError);
 }
 
 }  // namespace mounting_test
