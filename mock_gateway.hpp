@@ -535,7 +535,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "when(...) takes matchers, such as user_says(\"weather\"); a reply belongs into reply(...)");
+                  "when(...) takes matchers, such as user_says(\"weather\"); pass replies to reply(...)");
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
       (match(std::forward<Matchers>(matchers)), ...);
     }
@@ -547,7 +547,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder should(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "should(...) takes matchers, such as temperature_is(0.2); a reply belongs into reply(...)");
+                  "should(...) takes matchers, such as temperature_is(0.2); pass replies to reply(...)");
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
       (validate(std::forward<Matchers>(matchers)), ...);
     }
@@ -576,8 +576,8 @@ class [[nodiscard]] StubBuilder {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
     constexpr bool known = (is_reply<Replies> && ...);
     static_assert(known,
-                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; a "
-                  "matcher belongs into when(...)");
+                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; pass "
+                  "matchers to when(...)");
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
@@ -11929,9 +11929,9 @@ class ManualClockState final : public ClockState {
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     const Duration apart = machine - now_;
     if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
-    return "; the date in Retry-After, " + calendar::http_date(*date_) + ", is of the gateway's clock" +
+    return "; the date in Retry-After, " + calendar::http_date(*date_) + ", comes from the gateway's clock" +
            (*date_ < machine ? ", and has passed" : ", and is far ahead") +
-           " for a client that reads the machine's: send retry_after with a duration, or let the clock start at the "
+           " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
            "machine's time";
   }
 
@@ -13841,7 +13841,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 MOCK_GATEWAY_INLINE void require_header_field(const std::string& name, const std::string& value) {
   if (!text::is_token(name)) {
     throw GatewayError("\"" + text::excerpt(name, 60) +
-                       "\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
+                       "\" is not a header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
   }
   if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
     throw GatewayError("the value of header \"" + text::excerpt(name, 60) +
@@ -13859,13 +13859,12 @@ MOCK_GATEWAY_INLINE std::string require_utf8(std::string value, std::string_view
 }
 
 MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
-  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
+  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, but 0 was given");
   return number;
 }
 
 MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
-  throw GatewayError(std::string("this ") + type +
-                     " was moved from, so that nothing is left in it; copy it where it is used a second time");
+  throw GatewayError(std::string("this ") + type + " was moved from and is empty; copy it if you need it again");
 }
 
 }}}  // namespace mock_gateway::detail
@@ -14128,29 +14127,28 @@ namespace detail {
 namespace faults {
 
 inline constexpr const char* inside_an_event =
-    "an event does not stand inside another; use after_events or after_tokens";
+    "an event cannot be sent inside another; use after_events or after_tokens";
 
 /// One row for each kind, in the order of the enum.
 inline constexpr TriggerRow triggers[] = {
     {Trigger::Kind::before_headers, "before_headers", TriggerArgument::none, "", TriggerReach::any_reply,
      "before headers", "", "no stream has begun; use after_headers()", "before the status line"},
     {Trigger::Kind::after_headers, "after_headers", TriggerArgument::none, "", TriggerReach::any_reply, "after headers",
-     "", "", "the head is sent, the body not begun"},
+     "", "", "after the head, before the body"},
     {Trigger::Kind::after_events, "after_events", TriggerArgument::count, "events", TriggerReach::streams,
-     "after %n event(s)", "after event %n", "", "after the event of that number"},
+     "after %n event(s)", "after event %n", "", "after the event with this number"},
     {Trigger::Kind::after_tokens, "after_tokens", TriggerArgument::count, "tokens", TriggerReach::streams,
-     "after %n token(s)", "after token %n", "", "after the token of that number"},
+     "after %n token(s)", "after token %n", "", "after the token with this number"},
     {Trigger::Kind::after_bytes, "after_bytes", TriggerArgument::count, "bytes of the body", TriggerReach::any_reply,
-     "after %n byte(s) of the body", "after byte %n of the body", inside_an_event, "after so many bytes of the body"},
+     "after %n byte(s) of the body", "after byte %n of the body", inside_an_event, "after this many bytes of the body"},
     {Trigger::Kind::inside_event, "inside_event", TriggerArgument::event_and_byte, "events", TriggerReach::streams,
-     "inside event %n, after %b byte(s)", "", inside_an_event, "after so many bytes of an event: [event, bytes]"},
+     "inside event %n, after %b byte(s)", "", inside_an_event, "after this many bytes of an event: [event, bytes]"},
     {Trigger::Kind::inside_character, "inside_character", TriggerArgument::count, "events", TriggerReach::streams,
-     "inside a character of event %n", "", inside_an_event,
-     "inside the first character of several bytes of that event"},
+     "inside a character of event %n", "", inside_an_event, "inside the first multi-byte character of this event"},
     {Trigger::Kind::before_done, "before_done", TriggerArgument::none, "", TriggerReach::streams, "before [DONE]", "",
      "", "after every event but [DONE]"},
     {Trigger::Kind::at_end, "at_end", TriggerArgument::none, "", TriggerReach::any_reply, "at the end", "",
-     "no event comes then; use before_done()", "after the last event, before the body is terminated"},
+     "no event follows; use before_done()", "after the last event, before the body is terminated"},
 };
 
 /// One row for each kind, in the order of the enum.
@@ -14177,17 +14175,18 @@ inline constexpr EffectRow effects[] = {
 };
 
 inline constexpr EffectForm forms[] = {
-    {Effect::Kind::stall, "stall", EffectArgument::duration, "sends nothing for so long, then goes on",
+    {Effect::Kind::stall, "stall", EffectArgument::duration, "sends nothing for this time, then goes on",
      "; without one it lasts until the client leaves"},
-    {Effect::Kind::stall, "stall_at_gate", EffectArgument::gate, "sends nothing until the gate of that name opens"},
+    {Effect::Kind::stall, "stall_at_gate", EffectArgument::gate, "sends nothing until the gate with this name opens"},
     {Effect::Kind::garbage, "garbage", EffectArgument::bytes,
-     "this text in place of what would follow, then the connection ends", "; close_connection() sends none"},
-    {Effect::Kind::garbage, "garbage_base64", EffectArgument::base64, "these bytes, likewise"},
-    {Effect::Kind::error_event, "error_event", EffectArgument::json, "an event with this data, then the end"},
+     "sends this text instead of the rest, then ends the connection", "; close_connection() sends none"},
+    {Effect::Kind::garbage, "garbage_base64", EffectArgument::base64, "like garbage, with these bytes"},
+    {Effect::Kind::error_event, "error_event", EffectArgument::json,
+     "sends an event with this data instead of the rest, then [DONE]"},
     {Effect::Kind::error_event, "error_event_failure", EffectArgument::failure,
-     "an event with the body of a failure, then the end"},
+     "sends an event with the body of a failure instead of the rest, then [DONE]"},
     {Effect::Kind::wrong_content_length, "wrong_content_length", EffectArgument::difference,
-     "a Content-Length that is wrong by so many bytes"},
+     "announces a Content-Length that is wrong by this many bytes"},
 };
 
 static_assert(are_all(triggers, &TriggerRow::kind, static_cast<std::size_t>(Trigger::Kind::at_end) + 1),
@@ -14429,7 +14428,7 @@ MOCK_GATEWAY_INLINE HttpReply::HttpReply(Whole whole)
       content_type_(std::move(whole.content_type)) {
   if (status_ < 200 || status_ > 599)
     throw GatewayError("HttpReply: status " + std::to_string(status_) +
-                       " is no final status; give one from 200 to 599");
+                       " is not a final status; give one from 200 to 599");
   detail::require_header_field("Content-Type", content_type_);
 }
 
@@ -14525,7 +14524,7 @@ MOCK_GATEWAY_INLINE double pace_nanoseconds(Duration time, const char* what) {
   const auto nanoseconds = static_cast<double>(time.count());
   if (nanoseconds < 0) throw GatewayError(std::string(what) + " of a pace must not be negative");
   if (nanoseconds > pace_check::longest) {
-    throw GatewayError(std::string(what) + " of a pace is at most 30 days; fault(…, stall()) waits for ever");
+    throw GatewayError(std::string(what) + " of a pace is at most 30 days; to wait forever, use fault(…, stall())");
   }
   return nanoseconds;
 }
@@ -14614,14 +14613,14 @@ MOCK_GATEWAY_INLINE Rate recorded(std::vector<double> rates) {
 }
 
 MOCK_GATEWAY_INLINE Chunking::Chunking(Kind kind, std::size_t count) : kind_(kind), count_(count) {
-  if (kind == Kind::pieces) throw GatewayError("pieces are given by by_pieces({…})");
-  if (count == 0) throw GatewayError("a delta holds at least one of what it is cut by; give a count from 1");
+  if (kind == Kind::pieces) throw GatewayError("give pieces with by_pieces({…})");
+  if (count == 0) throw GatewayError("a delta needs at least one unit; give a count of at least 1");
 }
 
 MOCK_GATEWAY_INLINE Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count_(1) {
   if (pieces.empty()) throw GatewayError("by_pieces needs at least one piece");
   for (const std::string& piece : pieces) {
-    if (piece.empty()) throw GatewayError("by_pieces: a piece is empty; chunks({…}) sends deltas that say nothing");
+    if (piece.empty()) throw GatewayError("by_pieces: a piece is empty; to send empty deltas, use chunks({…})");
     if (!detail::text::is_valid_utf8(piece))
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }
@@ -14859,10 +14858,10 @@ MOCK_GATEWAY_INLINE std::vector<std::string> profile_names() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), most_(most) {
-  if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range is made of numbers, and this is none");
+  if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range needs two numbers, but got NaN");
   if (least > most) {
     throw GatewayError("a range from " + detail::text::number(least) + " to " + detail::text::number(most) +
-                       " holds nothing; the smaller number comes first");
+                       " is empty; give the smaller number first");
   }
 }
 
@@ -14970,7 +14969,8 @@ MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
 
 MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::string content_type) {
   if (status < 200 || status > 599) {
-    throw GatewayError("raw_reply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
+    throw GatewayError("raw_reply: status " + std::to_string(status) +
+                       " is not a final status; give one from 200 to 599");
   }
   if ((status == 204 || status == 304) && !body.empty()) {
     throw GatewayError("raw_reply: a reply of status " + std::to_string(status) +
@@ -15033,7 +15033,7 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_json(const Json& json) {
 }
 
 MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_bytes(std::string bytes) {
-  if (bytes.empty()) throw GatewayError("raw_bytes needs at least one byte: an HTTP chunk of none would end the body");
+  if (bytes.empty()) throw GatewayError("raw_bytes needs at least one byte: an empty HTTP chunk would end the body");
   StreamChunk chunk;
   chunk.bytes_ = std::move(bytes);
   chunk.raw_ = true;
@@ -15049,12 +15049,12 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
     const std::string line = rest.substr(start, rest.find('\n', start) - start);
     if (line.empty() || line.find('\r') != std::string::npos) {
       throw GatewayError(
-          "event needs a line, none that is empty, and separates them by \"\\n\" alone: event(\"id: 7\"); the "
-          "dialect's line_end and the blank line are written for it");
+          "event needs at least one line, no empty line, and only \"\\n\" between lines: event(\"id: 7\"); the gateway "
+          "adds the dialect's line_end and the blank line");
     }
     if (line.substr(0, line.find(':')) == "data")
       throw GatewayError(
-          "event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
+          "event is for an event without data; use json_chunk(json) for one with data, or raw_bytes(…) for any bytes");
     start += line.size() + 1;
   }
   return chunk;
@@ -15271,9 +15271,9 @@ MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const {
 
 MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
   Reply changed = *this;
-  if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
+  if (data_->failure) throw GatewayError("a failure has no events or tokens, so it cannot be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
-    throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
+    throw GatewayError("a raw reply has no tokens; before_event(1) holds all of it");
   changed.edit().holds.push_back(Hold{std::move(gate), place});
   return changed;
 }
@@ -15281,7 +15281,7 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
-  if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
+  if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent unchanged");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
   changed.edit().sse = std::move(dialect);
@@ -15370,13 +15370,13 @@ namespace reply_check {
 
 MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* what) {
   if (data.failure) {
-    throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
+    throw GatewayError(std::string("a failure has no ") + what + "; set its body with Failure::body");
   }
   if (data.raw) {
-    throw GatewayError(std::string("a raw reply carries no ") + what + "; its body is sent as it is: write it there");
+    throw GatewayError(std::string("a raw reply has no ") + what + "; its body is sent unchanged: write it there");
   }
   if (data.chunks) {
-    throw GatewayError(std::string("chunks carry no ") + what + "; they are sent as they are: write it into them");
+    throw GatewayError(std::string("chunks have no ") + what + "; they are sent unchanged: write it into them");
   }
 }
 
@@ -15425,7 +15425,7 @@ MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
 MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* what) {
   if (tokens < 0) {
     throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
-                       "; extra({{\"usage\", …}}) sends whatever it holds");
+                       "; extra({{\"usage\", …}}) sends any usage");
   }
   return tokens;
 }
@@ -15448,18 +15448,18 @@ MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, c
 
 /// Why the body can never be truncated at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
-  if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
+  if (kind == Trigger::Kind::before_headers) return "the body has not begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
   if ((data.failure || data.raw) && kind == Trigger::Kind::at_end)
-    return "nothing of the body is left then; use after_bytes or after_headers";
+    return "nothing of the body is left at that place; use after_bytes or after_headers";
   return "";
 }
 
 /// Why an effect in the head can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
-  if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
+  if (kind != Trigger::Kind::before_headers) return "the Content-Length is in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
-  if (data.headers.has("Content-Length")) return "the reply has a Content-Length of its own, which is sent as it is";
+  if (data.headers.has("Content-Length")) return "the reply sets its own Content-Length, which is sent unchanged";
   const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
   if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
   return "";
@@ -15492,7 +15492,7 @@ MOCK_GATEWAY_INLINE std::string triggers_of_any_reply() {
 
 MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (const std::string why = why_trigger_never_comes(data, trigger); !why.empty())
-    throw GatewayError(why + ", so \"" + trigger.to_string() + "\" never comes; use " + triggers_of_any_reply());
+    throw GatewayError(why + ", so \"" + trigger.to_string() + "\" never happens; use " + triggers_of_any_reply());
   if (const std::string why = why_effect_never_comes(data, trigger, effect); !why.empty())
     throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
 }
@@ -15500,17 +15500,17 @@ MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& 
 MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
   if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
     throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
-                       " leaves in one piece; first_token_after delays it");
+                       " is sent in one piece; first_token_after delays it");
   if (!pace.chunking()) return;
   if (data.failure || data.raw)
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " is sent in one piece");
   if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
 }
 
 MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
   if (part.failure || part.raw || part.chunks) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
-    throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
+    throw GatewayError(std::string(kind) + " cannot be one of several choices; it must be the whole reply");
   }
   const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
@@ -15518,7 +15518,7 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
       !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
-        "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
+        "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
         "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
         "choices(…).every(…)");
   }
@@ -15564,9 +15564,10 @@ inline constexpr std::string_view of_body = "request.body.";
 inline constexpr std::string_view of_header = "request.header.";
 
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(std::string_view place) {
-  throw GatewayError("\"" + text::printable(std::string(place), 60) +
-                     "\" is no place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
-                     "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
+  throw GatewayError(
+      "\"" + text::printable(std::string(place), 60) +
+      "\" is not a place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
+      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
 /// Returns the value at the pointer, or null.
@@ -15795,13 +15796,13 @@ MOCK_GATEWAY_INLINE SseDialect SseDialect::gzip(bool compressed) const { return 
 namespace detail {
 
 inline constexpr DialectRow DialectRow::rows[] = {
-    {"line_end", &SseDialect::line_end_, R"(what ends a line; "\n" unless set)", "", false, true},
+    {"line_end", &SseDialect::line_end_, R"(the end of a line; "\n" unless set)", "", false, true},
     {"space_after_colon", &SseDialect::space_after_colon_,
      "whether a space follows the colon of a field; true unless set", "no space followed the colon of a field"},
     {"done", &SseDialect::done_, "whether `data: [DONE]` ends the stream; true unless set", "[DONE] was left out",
      true},
     {"content_type", &SseDialect::content_type_, "the Content-Type of the reply; empty: no such header",
-     "the Content-Type was another"},
+     "the Content-Type was different"},
     {"byte_order_mark", &SseDialect::byte_order_mark_,
      "whether the stream begins with a byte order mark; false unless set", "a byte order mark came first"},
     {"event", &SseDialect::event_, "the `event:` field of each event; empty: none", "events had a name"},
@@ -15812,7 +15813,7 @@ inline constexpr DialectRow DialectRow::rows[] = {
     {"multi_line_data", &SseDialect::multi_line_data_,
      "whether JSON objects are written as three lines of data; false unless set", "an event had several lines of data"},
     {"comment", &SseDialect::comment_, "a comment before each event; empty: none", "a comment came before each event"},
-    {"ping_every", &SseDialect::ping_every_, "a ping each time so much has passed while the reply waits"},
+    {"ping_every", &SseDialect::ping_every_, "the time between pings while the reply waits"},
     {"ping", &SseDialect::ping_, "the lines of a ping; `: ping` unless set"},
     {"final_blank_line", &SseDialect::final_blank_line_, "whether a blank line follows the last event; true unless set",
      "the final blank line was left out", true},
@@ -15821,7 +15822,7 @@ inline constexpr DialectRow DialectRow::rows[] = {
     {"open_after_done", &SseDialect::open_after_done_,
      "whether the body stays open after the last event; false unless set", "the stream stayed open after its end",
      true},
-    {"trailer", &SseDialect::trailer_, "the trailer fields behind the last chunk, a line each; empty: none",
+    {"trailer", &SseDialect::trailer_, "the trailer fields after the last chunk, one per line; empty: none",
      "trailer fields followed the last chunk", true},
     {"gzip", &SseDialect::gzip_, "whether the body is compressed; false unless set", "the stream was compressed"},
 };
@@ -15840,7 +15841,7 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
     throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
   const auto require_one_line = [](const std::string& value, const char* member) {
     if (value.find_first_of("\r\n") != std::string::npos)
-      throw GatewayError(std::string("SseDialect::") + member + " is one line; it must not hold CR or LF");
+      throw GatewayError(std::string("SseDialect::") + member + " must be one line, without CR or LF");
   };
   require_one_line(dialect.event(), "event");
   require_one_line(dialect.comment(), "comment");
@@ -15849,27 +15850,26 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
       (*dialect.retry() < Duration::zero() || *dialect.retry() % std::chrono::milliseconds{1} != Duration{0}))
     throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
   if (dialect.ping_every() != Duration::zero() && dialect.ping_every() < std::chrono::milliseconds{1})
-    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
+    throw GatewayError("SseDialect::ping_every needs at least 1 ms, or 0 for no pings");
   if (dialect.ping().empty() || dialect.ping().find('\r') != std::string::npos) {
     throw GatewayError(
-        "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
-        "it");
+        "SseDialect::ping needs at least one line, and only \"\\n\" between lines; the gateway writes the dialect's "
+        "line_end instead");
   }
   for (std::size_t begin = 0; begin < dialect.trailer().size();) {
     const std::size_t end = std::min(dialect.trailer().find('\n', begin), dialect.trailer().size());
     const std::string line = dialect.trailer().substr(begin, end - begin);
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos)
-      throw GatewayError("SseDialect::trailer is lines such as \"x-checksum: 7f\", separated by \"\\n\"");
+      throw GatewayError("SseDialect::trailer needs lines such as \"x-checksum: 7f\", separated by \"\\n\"");
     require_header_field(line.substr(0, colon), line.substr(colon + 1));
     begin = end + 1;
   }
   if (dialect.after_done().empty()) return;
-  if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
+  if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] before it: leave done true");
   if (!dialect.final_blank_line()) {
     throw GatewayError(
-        "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
-        "final_blank_line true");
+        "SseDialect::after_done is a separate event, which needs a blank line before it: leave final_blank_line true");
   }
 }
 
@@ -16861,8 +16861,8 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::disabled(bool disabled) const {
 }
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::state_for(KeyState state, std::size_t requests) const {
   if (state == KeyState::deleted)
-    throw GatewayError("a key is enabled or disabled for a while; Keys::remove deletes it");
-  if (requests == 0) throw GatewayError("a key is in a state for at least 1 request");
+    throw GatewayError("this takes the states enabled and disabled; delete a key with Keys::remove");
+  if (requests == 0) throw GatewayError("a state of a key lasts at least 1 request");
   KeyOptions changed = *this;
   changed.values_.steps.push_back({state, requests});
   return changed;
@@ -16924,7 +16924,7 @@ MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
 
 MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
   return "that secret belongs to " + name_of(holder) +
-         (holder.state == KeyState::deleted ? ", which is deleted and cannot come back" : "") +
+         (holder.state == KeyState::deleted ? ", which is deleted and cannot be restored" : "") +
          "; choose another, or leave it out to have one generated";
 }
 
@@ -16932,31 +16932,33 @@ MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
   const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (!visible || secret.empty() || secret == "sk-") {
     throw GatewayError(
-        "a key's secret is visible ASCII without spaces, not empty, and more than \"sk-\"; leave it out to have one "
-        "generated, which begins with \"sk-\"");
+        "a key's secret must be visible ASCII without spaces, and neither empty nor just \"sk-\"; leave it out to have "
+        "one generated");
   }
 }
 
 MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
-    if (!text::is_valid_utf8(id)) throw GatewayError("a model that a key may use is named in JSON, and must be UTF-8");
+    if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
   }
 }
 
 MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
   if (!limit) return;
   if (limit->requests == 0) {
-    throw GatewayError("a rate limit allows at least 1 request per window; disable a key to let nothing through");
+    throw GatewayError(
+        "a rate limit must allow at least 1 request per window; to refuse all requests, disable the key");
   }
-  if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
+  if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window must be longer than 0");
 }
 
 MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
   if (!limit) return;
   if (limit->tokens == 0) {
-    throw GatewayError("a limit of tokens allows at least 1 per window; disable a key to let nothing through");
+    throw GatewayError(
+        "a limit of tokens must allow at least 1 token per window; to refuse all requests, disable the key");
   }
-  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens is longer than 0");
+  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
@@ -17412,7 +17414,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
   if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
-    throw GatewayError("a key is named by its id, not by its secret; CreatedKey::id and Keys::list() show it");
+    throw GatewayError("name a key by its id, not by its secret; CreatedKey::id and Keys::list() have the id");
   }
   std::string shown = id;
   known_.mask(shown);
@@ -19999,7 +20001,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t m
   const auto is_kind = [kind](const detail::DrawnTriggerRow& row) { return row.kind == kind; };
   if (std::none_of(std::begin(detail::drawn_triggers), std::end(detail::drawn_triggers), is_kind))
     throw GatewayError("a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
-  if (most == 0) throw GatewayError("a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
+  if (most == 0) throw GatewayError("a trigger is drawn from 1 up: at_any_token(10) is after the first up to the 10th");
 }
 
 MOCK_GATEWAY_INLINE std::string DrawnTrigger::to_string() const {
@@ -20030,9 +20032,9 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const Failure& failure) : data_(detail::ChaosPl
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) : data_(detail::ChaosPlan{}) {
   if (!pace.sets_anything())
-    throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
+    throw GatewayError("this pace sets nothing; set a time, such as Pace().first_token_after(2s)");
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
-    throw GatewayError("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+    throw GatewayError("by_pieces fits only one reply; set it there: text(…).chunked(by_pieces({…}))");
   edit().pace = pace;
 }
 
@@ -20040,9 +20042,8 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) : data_(detail::C
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue &&
       fault.kind() != ConnectionFault::Kind::early_hints) {
     throw GatewayError("\"" + fault.to_string() +
-                       "\" happens before the request is read, which decides what chaos strikes; "
-                       "Gateway::next_connection makes it happen, and Chaos(before_headers(), reset_connection()) is "
-                       "what comes closest to it here");
+                       "\" happens before the request is read, but chaos chooses by the request; use "
+                       "Gateway::next_connection, or the nearest chaos: Chaos(before_headers(), reset_connection())");
   }
   edit().interim = fault;
 }
@@ -23693,7 +23694,7 @@ MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Calls calls, TurnedAway& tu
     thread_.start([this] { run(); });
   } catch (const std::system_error&) {
     if (reserve_ >= 0) sockets::close(reserve_);
-    give_up("the system gives no thread (ulimit -u, or the limit of the container)");
+    give_up("the system refuses another thread (ulimit -u, or the limit of the container)");
   }
 }
 
@@ -25676,7 +25677,7 @@ class Server::Impl final : public httplib::Server {
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
-            "connections for which none is left are answered 503 connection_limit"});
+            "when none is left, a connection is answered 503 connection_limit"});
   }
 
   void require_not_turning_away() const {
@@ -25712,7 +25713,7 @@ class Server::Impl final : public httplib::Server {
           reactor->add(std::move(connection), std::move(served));
         return std::nullopt;
       }
-      return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
+      return among_the_open("the system refuses another thread for a connection (ulimit -u, or a container's limit)");
     });
   }
 
@@ -26349,7 +26350,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string&
     } else if (errno == EADDRINUSE) {
       reason = "port " + std::to_string(port) + " is taken";
     } else if (errno == EADDRNOTAVAIL) {
-      reason = "the host \"" + host + "\" is no address of this machine";
+      reason = "the host \"" + host + "\" is not an address of this machine";
     } else if (errno == EACCES) {
       reason = "port " + std::to_string(port) + " needs privileges";
     } else {
@@ -33863,11 +33864,11 @@ MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
 MOCK_GATEWAY_INLINE detail::StubPlan& StubBuilder::plan() {
   if (plan_) return *plan_;
-  throw GatewayError("this builder has mounted its stub, or was moved from; gateway.chat() begins another");
+  throw GatewayError("this builder has mounted its stub, or was moved from; start another with gateway.chat()");
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::times(std::size_t count) && {
-  if (count == 0) throw GatewayError("times(0): a stub that may not be asked is said by never()");
+  if (count == 0) throw GatewayError("times(0): for a stub that must not be called, use never()");
   plan().at_most = count;
   return std::move(*this);
 }
@@ -33876,7 +33877,7 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::expect(Range calls) && {
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most())) {
-    throw GatewayError("expect(" + calls.to_string() + "): calls are counted in whole numbers from 0 on");
+    throw GatewayError("expect(" + calls.to_string() + "): a number of calls must be a whole number of at least 0");
   }
   plan().expected_calls = calls;
   return std::move(*this);
@@ -33892,13 +33893,13 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string machine, std::
     if (wanted.machine == machine)
       throw GatewayError("in_state: a stub waits for one state of state machine \"" + machine + "\", not for two");
   }
-  if (machine.empty()) throw GatewayError("in_state: a state machine has a name");
+  if (machine.empty()) throw GatewayError("in_state: a state machine needs a name");
   plan().in_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string machine, std::string state) && {
-  if (machine.empty()) throw GatewayError("then_state: a state machine has a name");
+  if (machine.empty()) throw GatewayError("then_state: a state machine needs a name");
   for (const detail::MachineState& next : plan().then_states) {
     if (next.machine == machine)
       throw GatewayError("then_state: a stub moves state machine \"" + machine + "\" to one state, not to two");
@@ -33937,7 +33938,7 @@ MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
 MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan().nothing_more = true; }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::mount() {
-  if (plan().replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  if (plan().replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; use never()");
   return live();
 }
 
@@ -34036,8 +34037,8 @@ class Gateway::Impl : public detail::NoteSource {
     end_notes();
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
-                    " is destroyed by a function that it called itself, for whose end its destructor would wait; "
-                    "destroy it on a thread of the test"});
+                    " is destroyed by a function that it called itself; its destructor would wait for that function "
+                    "forever. Destroy it on a thread of the test"});
       std::abort();
     }
     server.reset();  // nothing arrives afterwards
@@ -34073,9 +34074,10 @@ class Gateway::Impl : public detail::NoteSource {
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
     if (reporter && reporter(report)) return;
-    detail::warn({"the gateway made at ", where.to_string(), " is destroyed, and nobody has looked at this:\n\n",
-                  report.text,
-                  "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass."});
+    detail::warn(
+        {"the gateway made at ", where.to_string(), " is destroyed, and the test has not checked these problems:\n\n",
+         report.text,
+         "\n\nCheck them with CHECK(gateway.verify()), or ignore them with Options::verify_on_destruction(false)."});
     if (!report.unwinding) std::abort();
   }
 
@@ -34123,7 +34125,7 @@ MOCK_GATEWAY_INLINE Gateway::Impl& Gateway::asked() const {
   if (Impl* const impl = here()) return *impl;
   throw GatewayError("the gateway at " + impl_->root_url + " was made by another process, " +
                      std::to_string(impl_->process) +
-                     ", and only that one can script it and ask what it saw; its addresses are known here too");
+                     ", and only that process can script and inspect it; its addresses are available here too");
 }
 
 MOCK_GATEWAY_INLINE detail::GatewayState* Gateway::serving() const {
@@ -34718,7 +34720,7 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
   if (options.host.empty()) refuse("host must not be empty");
   if (options.max_n < 1) refuse("max_n must be at least 1");
   if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
-    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+    refuse("by_pieces fits only one reply; set it there: text(…).chunked(by_pieces({…}))");
   if (options.max_body == 0) refuse("max_body must be at least 1");
   if (options.max_head < 1024) refuse("max_head must be at least 1024");
   if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
@@ -34776,13 +34778,13 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::with(std::initializer_list<Matche
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
-  if (data_->splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
+  if (data_->splits) throw GatewayError("splits() break nothing; use effects with SweepOptions{}");
   if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
   return detail::with(*this, &detail::SweepPlan::effects, std::move(effects));
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::every_byte() const {
-  if (data_->splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
+  if (data_->splits) throw GatewayError("splits() are at every byte; use every_byte with SweepOptions{}");
   return detail::with(*this, &detail::SweepPlan::every_byte, true);
 }
 
@@ -34792,7 +34794,7 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::limit(std::size_t steps) const {
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::body_only() const {
-  if (!data_->splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
+  if (!data_->splits) throw GatewayError("body_only is for splits(); to break a head, use before_headers()");
   return detail::with(*this, &detail::SweepPlan::body_only, true);
 }
 
@@ -35034,7 +35036,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
     static_cast<void>(exchange.outcome(left()));
     if (const std::vector<std::string> strikes = exchange.chaos(); !strikes.empty())
       throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
-                         "): call clear_chaos() before");
+                         "): call clear_chaos() first");
   }
   // One request may get lost on a connection broken by the previous step, but not two.
   if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
@@ -35124,15 +35126,15 @@ MOCK_GATEWAY_INLINE SweepStep SweepRun::split(std::size_t byte) {
 
 MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where) {
-  if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
+  if (!run) throw GatewayError("sweep: the callable is empty; it must call the gateway");
   if (!Access::data(reply).faults.empty())
     throw GatewayError("sweep: it breaks the reply itself; give it one without fault(…)");
   if (!Access::data(reply).holds.empty())
-    throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
+    throw GatewayError("sweep: no gate opens while the callable runs; give it a reply without hold(…)");
   const Pace& pace = Access::data(reply).pace;
   if (is_manual(clock) && (pace.first_token() || pace.gap() || pace.rate()))
     throw GatewayError(
-        "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
+        "sweep: a manual clock stands still while the callable runs; give it a reply without a pace, or the gateway "
         "an InstantClock");
   return Sweep(share<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
                                std::move(run), Access::data(options), where));
@@ -35178,23 +35180,23 @@ MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
 }
 
 inline constexpr ScriptRow scenario_rows[] = {
-    {"name", &name_text, "its name, which no other file has", nullptr, true, R"("minLength":1)"},
-    {"group", &text, "which of its like it belongs to", nullptr},
+    {"name", &name_text, "its name; no other file has the same one", nullptr, true, R"("minLength":1)"},
+    {"group", &text, "the group that it belongs to", nullptr},
     {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
     {"reference", &text, "where it comes from: a report, a standard", nullptr},
     {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
     {"expected", &expected_outcome, "what a good client may do", nullptr, true},
     {"text", &text, "all text of the answer; empty unless set", nullptr},
-    {"sent", &text, "other text that is sent, which a client may show before it reports an error", nullptr},
+    {"sent", &text, "other text that is sent, and that a client may show before it reports an error", nullptr},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
     {"finish_reason", &text,
-     "the answer's; unless set, not looked at. Where an error is expected, and the reason is not `stop`, a client that "
-     "hands it on has told of the error",
+     "the finish_reason of the answer; ignored unless set. If an error is expected and the reason is not `stop`, a "
+     "client that passes the reason on has reported the error",
      nullptr},
-    {"usage", &token_usage, "the answer's; unless set, not looked at", nullptr},
-    {"needs_stream", &boolean, "whether it shows in stream requests only; false unless set", nullptr},
-    {"needs_timeout", &boolean, "whether a client without a timeout may wait without end; false unless set", nullptr},
-    {"calls", &positive, "how many calls it takes, the last of which is judged; 1 unless set", nullptr, false,
+    {"usage", &token_usage, "the usage of the answer; ignored unless set", nullptr},
+    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set", nullptr},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set", nullptr},
+    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set", nullptr, false,
      R"("maximum":1000)"},
 };
 inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
@@ -35267,10 +35269,12 @@ MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all
   script_documents::read_whole(reader, document, *plan);
   const std::string& name = plan->scenario.name;
   if (found.empty() && name.empty())
-    reader.note({"", "no scenario: \"scenario\" says what this script does to a client, and what a good client does"});
+    reader.note({"",
+                 "no scenario: \"scenario\" is missing; it says what this script does to a client, and what a good "
+                 "client does"});
   for (const Scenario& earlier : all)
     if (!name.empty() && earlier.name() == name)
-      reader.note({"/scenario/name", "another file before this one has a scenario of this name"});
+      reader.note({"/scenario/name", "an earlier file has a scenario with this name"});
   for (StubPlan& stub : plan->stubs) {
     stub.of_catalogue = true;
     if (stub.name.empty()) stub.name = name;
@@ -35344,7 +35348,7 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
-  if (value.is_binary() || value.is_discarded()) problem.message = "this is no JSON";
+  if (value.is_binary() || value.is_discarded()) problem.message = "this is not JSON";
   if (value.is_number_float() && !std::isfinite(value.get<double>())) problem.message = "JSON has no such number";
   if (value.is_string() && !text::is_valid_utf8(value.get_ref<const std::string&>()))
     problem.message = "the string is not UTF-8";
@@ -35366,9 +35370,10 @@ MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, 
   const ScriptNode root{document, ""};
   if (!document.is_object() || !document.contains("mock_gateway")) {
     const std::string foreign = script_files::foreign_format(document);
-    if (!foreign.empty()) return reader.note({"", "this looks like " + foreign + ", and is no script of mock_gateway"});
+    if (!foreign.empty())
+      return reader.note({"", "this looks like " + foreign + "; it is not a script of mock_gateway"});
     if (document.is_object())
-      return reader.note({"", "no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+      return reader.note({"", "not a script of mock_gateway: a script begins with {\"mock_gateway\": 1, …}"});
   }
   struct Target {
     ScriptPlan& plan;
@@ -35695,7 +35700,7 @@ namespace script_documents {
 MOCK_GATEWAY_INLINE LoadedScript load(const ScriptDocument& document, Gateway& gateway) {
   if (document.has_options())
     throw GatewayError(
-        "\"gateway\" in a script says how a gateway starts, and this one runs: construct it with "
+        "\"gateway\" in a script says how a gateway starts, but this gateway is already running: construct it with "
         "Gateway(ScriptDocument::read({path}).options()), then mount the document");
   return document.mount(gateway);
 }
@@ -35822,7 +35827,7 @@ MOCK_GATEWAY_INLINE ScriptType fault() {
   static const std::vector<ScriptRow> rows = [] {
     std::vector<ScriptRow> made;
     add_trigger_rows(made, "");
-    made.push_back({"effect", &effect, "what happens there", nullptr, true});
+    made.push_back({"effect", &effect, "what happens at that place", nullptr, true});
     return made;
   }();
   static const ScriptTable table{"fault", rows.data(), rows.size(), R"("oneOf":["$trigger"])"};
@@ -35866,21 +35871,21 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
-    {"gap", &duration, "after what time", nullptr, true},
+    {"gap", &duration, "the pause between two reads", nullptr, true},
 };
 inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::size(slow_body_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
 
 inline constexpr ScriptRow connection_fault_rows[] = {
-    in_group("$connection_fault",
-             {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"}),
+    in_group("$connection_fault", {"garbage_on_accept", &text, "sends this text immediately, then ends the connection",
+                                   nullptr, false, R"("minLength":1)"}),
     in_group("$connection_fault",
              {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr}),
     in_group("$connection_fault", {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr}),
-    in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has come", nullptr}),
+    in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has arrived", nullptr}),
     in_group("$connection_fault", {"reply_then_read_body", &failure,
-                                   "answers as early, then reads the body and keeps the connection", nullptr}),
+                                   "answers equally early, then reads the body and keeps the connection", nullptr}),
 };
 inline constexpr ScriptTable connection_fault_table{
     "connection fault", connection_fault_rows, std::size(connection_fault_rows), R"("oneOf":["$connection_fault"])"};
@@ -35947,7 +35952,7 @@ MOCK_GATEWAY_INLINE Trigger read_trigger(ScriptReader& reader, const ScriptNode&
     script_values::require_list(value, 2, "[event, bytes]");
     for (std::size_t index = 0; index < 2; ++index)
       if (read_value<std::size_t>(reader, value.element(index)) == 0)
-        script_reading::fail_expected(value.element(index), "a whole number from 1 on");
+        script_reading::fail_expected(value.element(index), "a whole number of at least 1");
     return faults::trigger(row->kind, read_value<std::size_t>(reader, value.element(0)),
                            read_value<std::size_t>(reader, value.element(1)));
   }
@@ -36061,7 +36066,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
       if (is_script(entry->path()) && entry->is_regular_file(ignored)) found.push_back(entry->path().string());
     }
     if (error) note(problems, path, "cannot be read: " + error.message());
-    if (!error && found.empty()) note(problems, path, "the folder holds no .json and no .jsonc");
+    if (!error && found.empty()) note(problems, path, "the folder has no .json or .jsonc file");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
@@ -36085,14 +36090,13 @@ MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::v
   const std::string other = other_kind(fs::status(file, error).type());
   if (!other.empty()) {
     note(problems, file,
-         "is " + other +
-             " and no regular file; a script is read again whenever it changes, so write it to a file first");
+         "is " + other + ", not a regular file; a script is reread when it changes, so write it to a file first");
     return false;
   }
   std::ifstream stream(file, std::ios::binary);
   const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
   if (size > largest_file) {
-    note(problems, file, "the file has more than 64 MiB");
+    note(problems, file, "the file is larger than 64 MiB");
     return false;
   }
   if (stream) text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
@@ -36121,7 +36125,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
     ScriptProblem problem;
     problem.file = source.file;
     source.show(problem, error.offset);
-    problem.message = "no JSON: " + error.reason;
+    problem.message = "not JSON: " + error.reason;
     if (looks_like_yaml(source.text)) problem.message += "; script files are JSON with comments, not YAML";
     problems.push_back(std::move(problem));
     return false;
@@ -36138,7 +36142,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
     if (twice.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
-        Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));
+        Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" occurs twice", true}));
   }
   return true;
 }
@@ -36160,7 +36164,7 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
   if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
   if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
   if (has(document, "log") && has(document["log"], "entries"))
-    return "a HAR file, of which `mock-gateway import` makes a script";
+    return "a HAR file, which `mock-gateway import` turns into a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
   return "";
 }
@@ -36201,7 +36205,7 @@ MOCK_GATEWAY_INLINE wire::Model& append_model(ModelList& list, const ScriptNode&
   const std::string& id = script_values::text_of(its_id);
   if (id.empty()) script_reading::fail(its_id, "a model's id must not be empty");
   if (!list.ids.insert(id).second)
-    script_reading::fail(its_id, "the model \"" + text::printable(id, 60) + "\" is there twice");
+    script_reading::fail(its_id, "the model \"" + text::printable(id, 60) + "\" occurs twice");
   wire::Model& added = list.models.emplace_back();
   added.id = id;
   return added;
@@ -36329,7 +36333,7 @@ void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
 MOCK_GATEWAY_INLINE void set_gateway_pace(ScriptReader& reader, const ScriptNode& node, void* target) {
   const Pace pace = read_value<Pace>(reader, node);
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
-    script_reading::fail(node.at("chunked"), "\"pieces\" fit one reply: they belong there");
+    script_reading::fail(node.at("chunked"), "\"pieces\" fit only one reply: set them there");
   options_of(target) = options_of(target).pace(pace);
 }
 
@@ -36338,46 +36342,47 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("minLength":1)"},
     {"port", &count, "the port to listen on; 0 takes a free one", &SetBy<&Options::port>::apply, false,
      R"("maximum":65535)"},
-    {"models", &models, "the models that it serves; mock-model unless set, and any by the program", &set_models},
-    {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
+    {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
+    {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
-    {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
+    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens},
     {"oversized_gets_413", &boolean,
-     "whether a request that asks for more tokens than its limit has gets 413 in place of 429; false unless set",
+     "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
-    {"seed", &count, "decides everything generated; 1 unless set", &set_seed},
-    {"clock", &clock, "the clock by which everything scripted is done; real unless set", &set_clock},
-    {"profile", &profile, "whose shapes replies and errors have; documented unless set", &set_profile},
-    {"acceptance", &acceptance, "what requests may hold; unless set, the profile decides",
+    {"seed", &count, "the seed of everything that is generated; 1 unless set", &set_seed},
+    {"clock", &clock, "the clock of everything that is scripted; real unless set", &set_clock},
+    {"profile", &profile, "which service's shapes replies and errors have; documented unless set", &set_profile},
+    {"acceptance", &acceptance, "which requests to accept; unless set, the profile decides",
      &SetBy<&Options::acceptance>::apply},
-    {"pace", &pace, "how fast it answers; at once unless set", &set_gateway_pace},
+    {"pace", &pace, "how fast it answers; without delay unless set", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted; 128 unless set", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes; 16 MiB unless set", &SetBy<&Options::max_body>::apply},
     {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
      false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
     {"embeddings", &boolean,
-     "whether `POST /v1/embeddings` is served; with profile openai unless set, and by the program unless the profile "
-     "is documented",
+     "whether `POST /v1/embeddings` is served; unless set, true with profile openai, and in the program unless the "
+     "profile is documented",
      &SetBy<&Options::embeddings>::apply},
     {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
-    {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
+    {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
      &set_timeout<&Options::read_timeout>},
-    {"head_timeout", &duration, "real time that a head may take; 30s unless set", &set_timeout<&Options::head_timeout>},
-    {"body_timeout", &duration, "real time that a body may take; 60s unless set, and more for a large one",
+    {"head_timeout", &duration, "how long a request head may take, in real time; 30s unless set",
+     &set_timeout<&Options::head_timeout>},
+    {"body_timeout", &duration, "how long a request body may take, in real time; 60s unless set, more for a large body",
      &set_timeout<&Options::body_timeout>},
-    {"write_timeout", &duration, "real time without the client taking a byte; 30s unless set",
+    {"write_timeout", &duration, "how long the client may take no byte, in real time; 30s unless set",
      &set_timeout<&Options::write_timeout>},
-    {"idle_timeout", &duration, "real time after which an idle connection is closed; 75s unless set",
+    {"idle_timeout", &duration, "how long a connection may be idle, in real time; 75s unless set",
      &set_timeout<&Options::idle_timeout>},
     {"stall_guard", &duration_or_off,
-     "real time after which a stall without end is ended; 120s unless set, \"off\" under a `serve` that does not judge",
+     "how long an endless stall may last, in real time; 120s unless set, \"off\" in a `serve` that does not judge",
      &set_timeout<&Options::stall_guard>},
-    {"unmatched", &unmatched, "what becomes of requests that no stub answers; fails_verification unless set",
+    {"unmatched", &unmatched, "what happens to requests that no stub answers; fails_verification unless set",
      &set_unmatched},
     {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
 };
@@ -36466,10 +36471,9 @@ MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& no
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
-    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
-     R"("pattern":"^(?!sk-$)[!-~]+$")"},
+    {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
-    {"state_for", &key_steps, "its states before that, each for so many of its requests", &set_key_steps},
+    {"state_for", &key_steps, "its earlier states, each for a number of its requests", &set_key_steps},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_key_limit},
@@ -36486,7 +36490,7 @@ MOCK_GATEWAY_INLINE void add_key(ScriptReader& reader, const ScriptNode& node, v
   reader.read_object(node, key_table, &key);
   auto& plan = *static_cast<ScriptPlan*>(target);
   if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
-    script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+    script_reading::fail(node, "two keys have the name \"" + text::printable(key.name, 60) + "\"");
   if (key.secret() && !plan.taken.insert({"secret", *key.secret()}).second)
     script_reading::fail(node.at("secret"), "another key has this secret");
   plan.keys.push_back(std::move(key));
@@ -36563,7 +36567,7 @@ MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNo
 // Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
-    {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
+    {"position", &whole, "counts from 0; negative positions count from the end", nullptr, true},
     {"role", &text, "its role", nullptr, true},
     {"text", &text_matcher, "its text", nullptr},
 };
@@ -36590,7 +36594,7 @@ inline constexpr ScriptRow named_text_rows[] = {
 };
 inline constexpr ScriptRow header_is_rows[] = {
     {"name", &text, "its name", nullptr, true, R"("pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")"},
-    {"value", &text, "exactly its value", nullptr, true},
+    {"value", &text, "its exact value", nullptr, true},
 };
 inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
 inline constexpr ScriptTable tool_result_table{"tool_result", tool_result_rows, std::size(tool_result_rows)};
@@ -36749,10 +36753,10 @@ inline constexpr ScriptRow other_when_rows[] = {
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
-    {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
+    {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},
-    {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
-     R"("minLength":1)"},
+    {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test that uses it", &match_key_is,
+     false, R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},
@@ -36827,13 +36831,13 @@ MOCK_GATEWAY_INLINE ScriptType list_of_texts() {
 }
 
 inline constexpr ScriptRow text_rows[] = {
-    {"contains", &text, "has this part, as a bare string says", &match_text<&contains>},
-    {"equals", &text, "is this", &match_text<&equals>},
-    {"starts_with", &text, "begins so", &match_text<&starts_with>},
-    {"ends_with", &text, "ends so", &match_text<&ends_with>},
+    {"contains", &text, "contains this; a bare string means the same", &match_text<&contains>},
+    {"equals", &text, "equals this", &match_text<&equals>},
+    {"starts_with", &text, "begins with this", &match_text<&starts_with>},
+    {"ends_with", &text, "ends with this", &match_text<&ends_with>},
     {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
      &match_text<&matches_regex>},
-    {"any_text", &yes, "every text", &match_every_text},
+    {"any_text", &yes, "matches every text", &match_every_text},
     {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
     {"not", &text_matcher, "this does not match", &match_no_text},
@@ -36879,7 +36883,7 @@ inline constexpr ScriptRow pace_rows[] = {
     {"first_token_after", &timing, "time from the complete request to the first token",
      &SetBy<&Pace::first_token_after>::apply},
     {"every", &timing, "time between one token and the next", &SetBy<&Pace::every>::apply},
-    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Pace::tokens_per_second>::apply},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &SetBy<&Pace::tokens_per_second>::apply},
     {"chunked", &chunking, "how a stream is cut into deltas", &SetBy<&Pace::chunked>::apply},
 };
 inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
@@ -36915,7 +36919,7 @@ MOCK_GATEWAY_INLINE ScriptType dialect() {
 inline constexpr ScriptRow usage_rows[] = {
     {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
     {"completion_tokens", &count, "`completion_tokens`", nullptr, true},
-    {"total", &count, "`total_tokens`; unless set, both added up", &SetBy<&TokenUsage::total>::apply},
+    {"total", &count, "`total_tokens`; the sum of both unless set", &SetBy<&TokenUsage::total>::apply},
     {"reasoning", &count, "`completion_tokens_details.reasoning_tokens`", &SetBy<&TokenUsage::reasoning>::apply},
     {"cached", &count, "`prompt_tokens_details.cached_tokens`", &SetBy<&TokenUsage::cached>::apply},
 };
@@ -36932,7 +36936,8 @@ MOCK_GATEWAY_INLINE void set_extension(ScriptReader& reader, const ScriptNode& n
 
 MOCK_GATEWAY_INLINE const ScriptTable& acceptance_table() {
   static const std::vector<ScriptRow> rows = [] {
-    std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
+    std::vector<ScriptRow> made{{"base", &text,
+                                 "the acceptance that the switches change: strict, default, lenient or openai", nullptr,
                                  false, script_reading::lasting("\"enum\":" + Json(acceptance_names()).dump())}};
     for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
     return made;
@@ -36960,7 +36965,7 @@ MOCK_GATEWAY_INLINE ScriptType top_logprobs() { return {"list of objects", R"({"
 
 inline constexpr ScriptRow token_logprob_rows[] = {
     {"logprob", &number, "the logarithm of the token's probability", nullptr, true, log_probability},
-    {"top", &top_logprobs, "what might have stood in its place; unless set, made up", nullptr},
+    {"top", &top_logprobs, "the alternatives to the token; generated unless set", nullptr},
 };
 inline constexpr ScriptTable token_logprob_table{"logprob", token_logprob_rows, std::size(token_logprob_rows)};
 
@@ -37003,7 +37008,7 @@ MOCK_GATEWAY_INLINE Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNod
   Pace pace;
   reader.read_object(node, script_types::pace_table, &pace);
   if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+    script_reading::fail(node, "\"every\" and \"tokens_per_second\" cannot be combined");
   return pace;
 }
 
@@ -37163,7 +37168,7 @@ MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vect
   const char* found = nullptr;
   for (const char* key : keys) {
     if (!node.find(key)) continue;
-    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" exclude each other");
+    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" cannot be combined");
     found = key;
   }
   if (found) return found;
@@ -37185,13 +37190,13 @@ MOCK_GATEWAY_INLINE const char* single_key(const ScriptNode& node, const std::ve
 
 MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* one, const char* other) {
   if (node.find(one) && node.find(other))
-    fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
+    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
 /// Returns "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
-  if (least) return kind + " from " + least->dump() + " on";
+  if (least) return kind + " of at least " + least->dump();
   return most ? kind + " up to " + most->dump() : kind;
 }
 
@@ -37531,8 +37536,8 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
     if (!hiding) continue;
     problems.push_back(part->source->problem(
         Severity::warning, {"/stubs/" + std::to_string(index - part->first_stub),
-                            "this stub never answers: the one at " + plan.stubs[*hiding].where.to_string() +
-                                " matches all that it matches"}));
+                            "this stub never answers: the stub at " + plan.stubs[*hiding].where.to_string() +
+                                " matches every request that this one matches"}));
   }
 }
 
@@ -37605,10 +37610,10 @@ MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& sta
 }
 
 MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const ReachableStates& reachable, std::size_t problem) {
-  std::string message = "nothing leads the state machine " + in_quotes(wanted.machine) + " to " +
+  std::string message = "nothing moves the state machine " + in_quotes(wanted.machine) + " to " +
                         in_quotes(wanted.state) +
                         ": no \"then_state\" of a stub that can answer and no \"states\" has " +
-                        as_object(wanted.machine, wanted.state) + ", so that only a call can";
+                        as_object(wanted.machine, wanted.state) + ", so only a direct call can";
   if (problem >= script_reading::most_problems) return message;
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
@@ -37731,7 +37736,7 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
   const Route route = operations.find(named.method, named.path);
   if (route.operation != named)
-    return in_quotes(open.name) + " means nothing: what it names is a part of the operation " +
+    return in_quotes(open.name) + " has no effect: it is part of the operation " +
            in_quotes(route.operation.to_string());
   if (route.kind != Route::Kind::unknown && route.kind != Route::Kind::wrong_method) return {};
   std::vector<std::string> known = {chat_completions().to_string(), list_models().to_string()};
@@ -37742,8 +37747,9 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
   // A failure forced for it is answered, and may be intended.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
-  return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
-         (is_of_failure ? "this failure alone answers there" : "this allows nothing until it has one") + others;
+  return "the gateway has no operation " + in_quotes(open.name) + ", so " +
+         (is_of_failure ? "only this failure answers there" : "this allows nothing until that operation exists") +
+         others;
 }
 
 MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -37770,7 +37776,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
     if (known.has(open.name)) continue;
     const std::string message =
         is_model ? "the gateway serves no model " + in_quotes(open.name) + ", and refuses requests for it"
-                 : "the gateway has no key " + in_quotes(open.name) + ", so that this matches nothing until it has one";
+                 : "the gateway has no key " + in_quotes(open.name) + ", so this matches nothing until that key exists";
     problems.push_back(
         problem_of(open, Severity::warning, message + suggestion(problems.size(), open.name, known.all)));
   }
@@ -37815,9 +37821,9 @@ MOCK_GATEWAY_INLINE Reply& reply_of(void* target) { return *static_cast<Reply*>(
 inline constexpr ScriptRow tool_call_rows[] = {
     {"name", &text, "the function, or the custom tool", nullptr, true},
     {"arguments", &json_object, "its arguments; {} unless set", nullptr},
-    {"malformed_arguments", &text, "its arguments as text, whatever it is", nullptr},
+    {"malformed_arguments", &text, "its arguments as text, valid or not", nullptr},
     {"input", &text, "the input of a custom tool", nullptr},
-    {"id", &text, "the call's id; unless set, one is made up", nullptr},
+    {"id", &text, "the call's id; generated unless set", nullptr},
 };
 inline constexpr ScriptTable tool_call_table{
     "tool_call", tool_call_rows, std::size(tool_call_rows),
@@ -37866,7 +37872,7 @@ MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& n
 }
 
 MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a tool call");
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "the list needs at least one tool call");
   reader.read_list(node, &set_tool_call, target);
 }
 
@@ -37935,8 +37941,8 @@ MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node
 
 inline constexpr ScriptRow hold_rows[] = {
     {"gate", &name_text, "the gate's name", nullptr, true, R"("minLength":1)"},
-    {"before_token", &positive, "before the token of that number", nullptr},
-    {"before_event", &positive, "before the event of that number", nullptr},
+    {"before_token", &positive, "before the token with this number", nullptr},
+    {"before_event", &positive, "before the event with this number", nullptr},
 };
 inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows),
                                         R"("oneOf":[{"required":["before_token"]},{"required":["before_event"]}])"};
@@ -37985,10 +37991,10 @@ inline constexpr ScriptTable raw_reply_table{
     R"("not":{"anyOf":[{"required":["json","body"]},{"required":["json","base64"]},{"required":["body","base64"]}]})"};
 inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
-    {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
-    {"raw_base64", &base64, "these bytes as they are", nullptr},
+    {"raw_bytes", &text, "this text unchanged, without `data:` around it", nullptr, false, R"("minLength":1)"},
+    {"raw_base64", &base64, "these bytes unchanged", nullptr},
     {"event", &text, "an event without data: its lines", nullptr},
-    {"at", &duration, "when it leaves: so long after the request was complete", nullptr},
+    {"at", &duration, "when it is sent: the time since the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
     "chunk", chunk_rows, std::size(chunk_rows),
@@ -38015,42 +38021,42 @@ inline constexpr ScriptRow reply_rows[] = {
     {"tool_call", &tool_call_type, "a tool call", nullptr},
     {"tool_calls", &tool_calls_type, "tool calls", nullptr},
     {"choices", &choices_type, "several choices, each a reply", nullptr},
-    {"failure", &failure, "a failure; its setters stand beside it", nullptr},
-    {"raw_reply", &raw_reply_type, "a whole answer as it stands", nullptr},
-    {"chunks", &chunks_type, "a stream as it stands, an event each", nullptr},
-    {"scenario", &scenario_type, "what a scenario of the catalogue answers", nullptr},
-    {"default", &yes, "what a gateway without stubs answers", nullptr},
-    {"ask", &yes, "what the test answers through the control API while the request waits", nullptr},
+    {"failure", &failure, "a failure; its setters are keys beside it", nullptr},
+    {"raw_reply", &raw_reply_type, "a whole answer, sent unchanged", nullptr},
+    {"chunks", &chunks_type, "a stream, sent unchanged; one element per event", nullptr},
+    {"scenario", &scenario_type, "the answer of a scenario of the catalogue", nullptr},
+    {"default", &yes, "the default reply of a gateway without stubs", nullptr},
+    {"ask", &yes, "a reply that the test supplies through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "streams tool calls in turn", &set_yes<&Reply::interleaved>},
+    {"interleaved", &yes, "interleaves streamed tool calls", &set_yes<&Reply::interleaved>},
     {"logprobs", &logprobs, "the log probabilities of the tokens",
      &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
     {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
      &set_yes<&Reply::finish_in_last_chunk>},
-    {"model", &text, "the model that the reply claims", &set_by<std::string, &Reply::model>},
-    {"usage", &token_usage, "the usage that it claims", &set_usage},
+    {"model", &text, "the model that the reply names", &set_by<std::string, &Reply::model>},
+    {"usage", &token_usage, "the usage that the reply reports", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
     {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
     {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
     {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &set_yes<&Reply::verbatim>},
-    {"template", &yes, "puts what the request says into places such as `{{request.last_user_text}}`",
+    {"verbatim", &yes, "ignores the request's stop and max_tokens", &set_yes<&Reply::verbatim>},
+    {"template", &yes, "fills places such as `{{request.last_user_text}}` from the request",
      &set_yes<&Reply::templated>},
     {"headers", &headers, "response headers", &set_headers},
     {"early_hints", &headers, "a response 103 with these headers before the reply",
      &set_by<const wire::Headers&, &Reply::early_hints>},
     {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
     {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
-    {"tokens_per_second", &rate, "the speed from the first token on", &set_by<Rate, &Reply::tokens_per_second>},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &set_by<Rate, &Reply::tokens_per_second>},
     {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
     {"faults", &faults, "what breaks the reply, and where", &set_faults},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
     {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
     {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
-    {"slice_writes", &positive, "at most so many bytes in a write", &set_by<std::size_t, &Reply::slice_writes>},
-    {"one_write", &yes, "one write for all", &set_yes<&Reply::one_write>},
-    {"split_write", &positive, "two writes, the first of so many bytes", &set_by<std::size_t, &Reply::split_write>},
+    {"slice_writes", &positive, "the largest number of bytes per write", &set_by<std::size_t, &Reply::slice_writes>},
+    {"one_write", &yes, "one write for the whole reply", &set_yes<&Reply::one_write>},
+    {"split_write", &positive, "two writes; the first has this many bytes", &set_by<std::size_t, &Reply::split_write>},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -38083,7 +38089,7 @@ MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& nod
   Reply reply = silent_reply();
   int texts = 0;
   for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
-  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" exclude each other");
+  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
   if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
@@ -38144,13 +38150,13 @@ MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
       if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
-        script_reading::fail(node.member(key, value), "\"" + key + "\" stands beside \"choices\", for all of them");
+        script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
   const ReplyStep step = read_reply(reader, node);
   if (step.reply && node.value.is_object() && (node.find("failure") || node.find("raw_reply") || node.find("chunks")))
-    script_reading::fail(node, "a choice is a completion: a failure, a raw reply and chunks are replies of their own");
-  if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
+    script_reading::fail(node, "a choice must be a completion, not a failure, a raw reply or chunks");
+  if (!step.reply) script_reading::fail(node, "a choice must be a completion, and have only its content");
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
@@ -38167,9 +38173,9 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
   if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
-    script_reading::fail(node,
-                         "the scenario \"" + found.name() +
-                             "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
+    script_reading::fail(
+        node, "the scenario \"" + found.name() +
+                  "\" needs more than one reply; serve it with `mock-gateway --scenario` or Scenario::mount");
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
@@ -38179,13 +38185,13 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   for (const char* key : whole_kinds) {
     if (!node.find(key)) continue;
     if (!kind.empty())
-      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
     kind = key;
   }
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
     if (kind.empty()) return key;
-    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
   }
   return kind;
 }
@@ -38194,7 +38200,7 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
   for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
-  script_reading::fail(node, "a reply says what it is by one of: " + all);
+  script_reading::fail(node, "a reply needs one of: " + all);
 }
 
 /// Returns the reply of this kind, before other setters apply.
@@ -38211,7 +38217,7 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   const std::size_t noted = reader.noted();
   reader.read_list(node.at("choices"), &add_choice, &parts);
   if (reader.noted() > noted) throw ScriptMistake();
-  if (parts.empty()) script_reading::fail(node.at("choices"), "a list without a choice");
+  if (parts.empty()) script_reading::fail(node.at("choices"), "the list needs at least one choice");
   return join_choices(parts);
 }
 
@@ -38449,7 +38455,7 @@ MOCK_GATEWAY_INLINE ScriptType replies() {
 
 MOCK_GATEWAY_INLINE void read_replies(ScriptReader& reader, const ScriptNode& node, void (*read)(ScriptReader&, const ScriptNode&, void*),
                   void* target) {
-  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a reply");
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "the list needs at least one reply");
   reader.read_list(node, read, target);
 }
 
@@ -38482,7 +38488,7 @@ MOCK_GATEWAY_INLINE void set_expect(ScriptReader& reader, const ScriptNode& node
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most()))
-    script_reading::fail(node, "calls are counted in whole numbers from 0 on");
+    script_reading::fail(node, "a number of calls must be a whole number of at least 0");
   stub_of(target).expected_calls = calls;
 }
 
@@ -38504,7 +38510,7 @@ MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object such as {\"order\": \"paid\"}");
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
-    if (machine.empty()) script_reading::fail(node, "a state machine has a name");
+    if (machine.empty()) script_reading::fail(node, "a state machine needs a name");
     const std::string problem = script_values::too_long_a_name(machine);
     if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
     states.push_back({machine, script_values::name_of(node.member(machine, state))});
@@ -38539,18 +38545,19 @@ MOCK_GATEWAY_INLINE void check_source(ScriptReader&, const ScriptNode& node, voi
 inline constexpr ScriptRow stub_rows[] = {
     {"name", &name_text, "the name that reports show", &set_stub_name},
     {"when", &when, "which requests it answers; unless set, all", &set_when},
-    {"should", &when, "what verify() demands of the requests that it answers", &set_should},
-    {"reply", &reply, "what it answers", &add_reply},
-    {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
-    {"never", &yes, "in place of a reply: it must not be asked", &set_never},
+    {"should", &when, "what verify() requires of the requests that it answers", &set_should},
+    {"reply", &reply, "its reply", &add_reply},
+    {"replies", &replies, "its replies, one per request; the last one repeats", &add_replies},
+    {"never", &yes, "instead of a reply: no request may match it", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
     {"expect", &calls, "how many calls verify() expects", &set_expect},
-    {"times", &positive, "how many requests it answers before it steps aside", &set_times},
-    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority, false,
+    {"times", &positive, "how many requests it answers; later ones go to other stubs", &set_times},
+    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set", &set_priority, false,
      R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
-    {"source", &source, "where it is written, such as \"test_agent.py:12\", for reports; unless set, its line",
+    {"source", &source,
+     "its place in the source, such as \"test_agent.py:12\", for reports; unless set, its line in the script",
      &check_source},
 };
 inline constexpr ScriptTable stub_table{
@@ -38575,7 +38582,7 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
       script_reading::fail(node.at(key),
                            std::string("\"") + key + "\" has no meaning beside \"never\", which answers nothing");
   if (node.find("times") && node.find("then"))
-    script_reading::fail(node, "\"times\" steps aside, and \"then\" refuses what comes then; choose one");
+    script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
   try {
     require_consistent(stub);
@@ -38603,8 +38610,8 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"base64", &base64, "a body of any bytes", nullptr},
     {"content_type", &text, "its Content-Type", nullptr},
     {"headers", &headers, "response headers", nullptr},
-    {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
-    {"first_token_after", &timing, "when the answer begins to leave", nullptr},
+    {"failure", &failure, "a failure in place of a body; its setters are keys beside it", nullptr},
+    {"first_token_after", &timing, "when the answer starts", nullptr},
     {"faults", &faults, "what breaks the answer, and where", nullptr},
 };
 inline constexpr ScriptTable http_reply_table{
@@ -38623,9 +38630,9 @@ MOCK_GATEWAY_INLINE ScriptType http_replies() {
 
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
-    {"path", &text, "begins with \"/\"; a segment {name} takes any one", nullptr, true, R"("pattern":"^/")"},
-    {"reply", &http_reply, "what it answers", nullptr},
-    {"replies", &http_replies, "what it answers, one request each; the last stays", nullptr},
+    {"path", &text, "begins with \"/\"; a segment {name} matches any segment", nullptr, true, R"("pattern":"^/")"},
+    {"reply", &http_reply, "its reply", nullptr},
+    {"replies", &http_replies, "its replies, one per request; the last one repeats", nullptr},
 };
 inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows),
                                              R"("oneOf":[{"required":["reply"]},{"required":["replies"]}])"};
@@ -38665,7 +38672,7 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
-    script_reading::fail(node, "this operation is there twice");
+    script_reading::fail(node, "this operation occurs twice");
   plan_of(target).operations.push_back(std::move(mounted));
 }
 
@@ -38683,7 +38690,7 @@ inline constexpr ScriptTable scope_table{
 MOCK_GATEWAY_INLINE ScriptType scope() { return {"object with one key", nullptr, &scope_table}; }
 
 inline constexpr ScriptRow forced_failure_rows[] = {
-    {"failure", &failure, "the failure; its setters stand beside it", nullptr, true},
+    {"failure", &failure, "the failure; its setters are keys beside it", nullptr, true},
     {"times", &positive, "how many requests; 1 unless set", nullptr},
     {"always", &yes, "every request", nullptr},
     {"for", &scope, "which requests; unless set, all", nullptr},
@@ -38755,17 +38762,17 @@ MOCK_GATEWAY_INLINE ScriptType interim() {
 }
 
 inline constexpr ScriptRow chaos_kind_rows[] = {
-    {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
+    {"failure", &failure, "answers with a failure; its setters are keys beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
-    {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
-    {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
+    {"interim", &interim, "\"unsolicited_continue\" or early_hints before the reply", nullptr},
+    {"effect", &effect, "what breaks the reply; needs a trigger beside it", nullptr},
 };
 inline constexpr ScriptRow chaos_setter_rows[] = {
     {"probability", &number, "strikes with this probability", &SetBy<&Chaos::probability>::apply, false,
      R"("minimum":0,"maximum":1)"},
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
-    {"by_request", &yes, "draws alike each time a request comes, in each gateway of the same seed",
+    {"by_request", &yes, "draws the same result each time a request comes, in every gateway with the same seed",
      &SetBy<&Chaos::by_request>::apply},
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
@@ -38795,16 +38802,16 @@ MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"t
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
-    if (!pace.sets_anything()) script_reading::fail(node.at("pace"), "a pace that sets nothing slows nothing");
+    if (!pace.sets_anything()) script_reading::fail(node.at("pace"), "the pace must set something");
     if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
-      script_reading::fail(node.at("pace").at("chunked"), "\"pieces\" fit one reply: they belong there");
+      script_reading::fail(node.at("pace").at("chunked"), "\"pieces\" fit only one reply: set them there");
     return Chaos(pace);
   }
   const ConnectionFault fault = read_connection_fault(reader, node.at("interim"));
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue && fault.kind() != ConnectionFault::Kind::early_hints)
-    script_reading::fail(node.at("interim"),
-                         "only \"unsolicited_continue\" and early_hints can stand in front of a reply; the "
-                         "others belong into \"connections\"");
+    script_reading::fail(
+        node.at("interim"),
+        "only \"unsolicited_continue\" and early_hints can come before a reply; put the others into \"connections\"");
   return Chaos(fault);
 }
 
@@ -38879,7 +38886,7 @@ MOCK_GATEWAY_INLINE void read_gateway_section(ScriptReader& reader, const Script
   read_gateway(reader, node, options);
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     for (const Json& other : plan_of(target).gateways)
-      if (other.contains(key)) script_reading::fail(node.member(key, value), "another file has said this before");
+      if (other.contains(key)) script_reading::fail(node.member(key, value), "an earlier file has set this already");
   }
   plan_of(target).gateways.push_back(node.value);
 }
@@ -38894,11 +38901,11 @@ MOCK_GATEWAY_INLINE void add_states(ScriptReader&, const ScriptNode& node, void*
 MOCK_GATEWAY_INLINE ScriptType findings() { return {"list of objects", R"({"type":"array","items":{"type":"object"}})"}; }
 
 inline constexpr ScriptRow bundle_rows[] = {
-    {"about", &text, "what this file holds, for whoever is about to pass it on", nullptr, true},
+    {"about", &text, "what this file contains, for people who pass it on", nullptr, true},
     {"version", &text, "the version of mock_gateway that made it", nullptr},
     {"seed", &count, "the seed of that gateway", nullptr},
     {"exchange", &json_object, "the exchange, as the control API shows it", nullptr},
-    {"findings", &findings, "what the review said of it", nullptr},
+    {"findings", &findings, "the findings of the review about it", nullptr},
 };
 inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundle_rows)};
 
@@ -38919,20 +38926,20 @@ MOCK_GATEWAY_INLINE ScriptType version() { return {"1", R"({"const":1})"}; }
 
 MOCK_GATEWAY_INLINE void check_version(ScriptReader&, const ScriptNode& node, void*) {
   if (node.value != 1)
-    script_reading::fail(node, "this release reads version 1 of the format, and this says " + node.value.dump());
+    script_reading::fail(node, "this release reads version 1 of the format, but the script says " + node.value.dump());
 }
 
 inline constexpr ScriptRow document_rows[] = {
-    {"bundle", &bundle, "of a bundle: the exchange that it answers again", &check_bundle},
+    {"bundle", &bundle, "in a bundle: the exchange that it answers again", &check_bundle},
     {"mock_gateway", &version, "the version of the format", &check_version, true},
     {"gateway", &gateway, "how the gateway starts", &read_gateway_section},
-    {"keys", &keys, "API keys beside the default one", &read_section<&add_key>},
-    {"stubs", &stubs, "what is answered; the first that matches answers", &read_section<&add_stub>},
-    {"operations", &operations_section, "other operations, behind the same keys", &read_section<&add_operation>},
+    {"keys", &keys, "API keys besides the default one", &read_section<&add_key>},
+    {"stubs", &stubs, "the stubs; the first one that matches answers", &read_section<&add_stub>},
+    {"operations", &operations_section, "other operations, with the same keys", &read_section<&add_operation>},
     {"failures", &failures_section, "failures forced on requests", &read_section<&add_failure>},
     {"chaos", &chaos_section, "rules of chaos", &read_section<&add_chaos>},
     {"connections", &connections_section, "faults of connections", &read_section<&add_connection_fault>},
-    {"states", &machine_states, "where state machines start", &add_states},
+    {"states", &machine_states, "the initial states of state machines", &add_states},
     {"scenario", &scenario_section, "what makes the script a scenario of a catalogue", &read_scenario_section},
 };
 inline constexpr ScriptTable document_table{"document", document_rows, std::size(document_rows)};
@@ -39098,7 +39105,7 @@ MOCK_GATEWAY_INLINE const std::string& name_of(const ScriptNode& node) {
 
 MOCK_GATEWAY_INLINE const std::string& key_name(const ScriptNode& node) {
   if (secrets::looks_like_key(text_of(node)))
-    script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
+    script_reading::fail(node, "this looks like a secret; refer to a key by its \"name\" or its id");
   return name_of(node);
 }
 
@@ -39111,7 +39118,7 @@ MOCK_GATEWAY_INLINE ScriptNode require_list(const ScriptNode& node, std::size_t 
 
 MOCK_GATEWAY_INLINE void require_yes(const ScriptNode& node) {
   if (!node.value.is_boolean()) script_reading::fail_expected(node, "true");
-  if (!node.value.get<bool>()) script_reading::fail(node, "expected true; leave the key out for the opposite");
+  if (!node.value.get<bool>()) script_reading::fail(node, "expected true; for false, leave the key out");
 }
 
 MOCK_GATEWAY_INLINE std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words) {
@@ -39197,7 +39204,7 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const Scr
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
-    script_reading::fail(node, "a time of a pace is at most 30 days; the effect \"stall\" waits for ever");
+    script_reading::fail(node, "a time of a pace is at most 30 days; to wait forever, use the effect \"stall\"");
   return time;
 }
 
@@ -39237,7 +39244,7 @@ MOCK_GATEWAY_INLINE std::string read_as(As<std::string>, ScriptReader&, const Sc
 MOCK_GATEWAY_INLINE std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
-    script_reading::fail(node, "the number is beyond 63 bits");
+    script_reading::fail(node, "the number does not fit into 63 bits");
   if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
   // 2.0 is whole, as in JSON Schema. Beyond 2^53 a double may be inexact.
   const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
@@ -39256,7 +39263,7 @@ MOCK_GATEWAY_INLINE std::size_t read_as(As<std::size_t>, ScriptReader& reader, c
 MOCK_GATEWAY_INLINE int read_as(As<int>, ScriptReader& reader, const ScriptNode& node) {
   const std::int64_t number = read_value<std::int64_t>(reader, node);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
-    script_reading::fail(node, "the number is beyond 32 bits");
+    script_reading::fail(node, "the number does not fit into 32 bits");
   return static_cast<int>(number);
 }
 
@@ -39320,7 +39327,7 @@ MOCK_GATEWAY_INLINE Chunking read_as(As<Chunking>, ScriptReader& reader, const S
   const ScriptNode value = node.at(key.data());
   if (key == "pieces") {
     const auto pieces = script_values::list_of<std::string>(reader, value);
-    if (pieces.empty()) script_reading::fail(value, "a list without a piece");
+    if (pieces.empty()) script_reading::fail(value, "the list needs at least one piece");
     for (std::size_t index = 0; index < pieces.size(); ++index)
       if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
     return by_pieces(pieces);
@@ -39328,7 +39335,7 @@ MOCK_GATEWAY_INLINE Chunking read_as(As<Chunking>, ScriptReader& reader, const S
   std::size_t kind = 0;
   while (keys[kind] != key) ++kind;
   const auto count = read_value<std::size_t>(reader, value);
-  if (count == 0) script_reading::fail_expected(value, "a whole number from 1 on");
+  if (count == 0) script_reading::fail_expected(value, "a whole number of at least 1");
   return Chunking(kinds[kind], count);
 }
 
@@ -39356,7 +39363,7 @@ MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, cons
       headers.add(name, script_values::header_value(field, name));
       continue;
     }
-    if (value.empty()) script_reading::fail(field, "a list without a value");
+    if (value.empty()) script_reading::fail(field, "the list needs at least one value");
     for (std::size_t index = 0; index < value.size(); ++index)
       headers.add(name, script_values::header_value(field.element(index), name));
   }
@@ -39366,14 +39373,14 @@ MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, cons
 MOCK_GATEWAY_INLINE RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
   const RateLimit limit = read_value<RateLimit>(reader, node);
   if (limit.requests == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+    script_reading::fail(node, "a limit needs at least one request, and a time longer than 0");
   return limit;
 }
 
 MOCK_GATEWAY_INLINE TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
   const TokenLimit limit = read_value<TokenLimit>(reader, node);
   if (limit.tokens == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit of tokens allows at least one in a time that is not 0");
+    script_reading::fail(node, "a limit of tokens needs at least one token, and a time longer than 0");
   return limit;
 }
 
@@ -40031,21 +40038,21 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  13762    core/warning.cpp
 //  13776    model/acceptance.cpp
 //  13835    model/checks.cpp
-//  13873    model/connection_fault.cpp
-//  13975    model/failure.cpp
-//  14122    model/fault.cpp
-//  14357    model/finding.cpp
-//  14391    model/hold.cpp
-//  14413    model/http_reply.cpp
-//  14479    model/pace.cpp
-//  14677    model/profile.cpp
-//  14856    model/range.cpp
-//  14886    model/received_request.cpp
-//  14954    model/reply.cpp
+//  13872    model/connection_fault.cpp
+//  13974    model/failure.cpp
+//  14121    model/fault.cpp
+//  14356    model/finding.cpp
+//  14390    model/hold.cpp
+//  14412    model/http_reply.cpp
+//  14478    model/pace.cpp
+//  14676    model/profile.cpp
+//  14855    model/range.cpp
+//  14885    model/received_request.cpp
+//  14953    model/reply.cpp
 //  15364    model/reply_checks.cpp
 //  15556    model/reply_template.cpp
-//  15728    model/sent_answer.cpp
-//  15756    model/sse_dialect.cpp
+//  15729    model/sent_answer.cpp
+//  15757    model/sse_dialect.cpp
 //  15902    request/chat_fields.cpp
 //  16044    request/chat_messages.cpp
 //  16253    request/chat_reader.cpp
@@ -40053,108 +40060,108 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  16750    request/embedding_request.cpp
 //  16838    keys/api_key.cpp
 //  16888    keys/key_store.cpp
-//  17434    keys/keys.cpp
-//  17498    keys/secrets.cpp
-//  17705    answer/bodies.cpp
-//  17810    answer/completion.cpp
-//  18043    answer/completion_events.cpp
-//  18253    answer/completion_json.cpp
-//  18470    answer/default_reply.cpp
-//  18667    answer/embeddings.cpp
-//  18784    answer/events.cpp
-//  18803    answer/occurrences.cpp
-//  18825    answer/schema_checker.cpp
-//  19288    answer/schema_instance.cpp
-//  19661    answer/tokens.cpp
-//  19887    answer/words.cpp
-//  19948    script/chaos.cpp
-//  20089    script/chaos_rules.cpp
-//  20201    script/connection_faults.cpp
-//  20310    script/excerpts.cpp
-//  20373    script/field_matchers.cpp
-//  20786    script/forced_failures.cpp
-//  20890    script/hiding.cpp
-//  21007    script/json_comparison.cpp
-//  21093    script/matcher.cpp
-//  21348    script/matchers.cpp
-//  21704    script/scope.cpp
-//  21762    script/script.cpp
-//  22193    script/text_matchers.cpp
-//  22315    delivery/answer_log.cpp
-//  22485    delivery/delivery.cpp
-//  22949    delivery/faults_and_waits.cpp
-//  23224    delivery/framing.cpp
-//  23341    delivery/gzip.cpp
-//  23408    delivery/pace_schedule.cpp
-//  23477    delivery/progress.cpp
-//  23528    delivery/write_queue.cpp
-//  23676    http/acceptor.cpp
-//  23784    http/compatibility.cpp
-//  23893    http/connection.cpp
-//  24474    http/poller.cpp
-//  24689    http/reactor.cpp
-//  24956    http/request_reader.cpp
-//  25406    http/response.cpp
-//  25487    http/server.cpp
-//  25895    http/sockets.cpp
-//  26403    http/turned_away.cpp
-//  26492    http/wakes.cpp
-//  26540    http/workers.cpp
-//  26653    evidence/diagnosis.cpp
-//  26873    evidence/evidence_json.cpp
-//  27257    evidence/exchange.cpp
-//  27560    evidence/gateway_problems.cpp
-//  28011    evidence/journal.cpp
-//  28169    evidence/kept_problems.cpp
-//  28280    evidence/notes.cpp
-//  28381    evidence/record.cpp
-//  28841    evidence/redaction.cpp
-//  28983    evidence/redirects.cpp
-//  29092    evidence/retries.cpp
-//  29485    evidence/review.cpp
-//  29867    evidence/told_in_body.cpp
-//  29967    evidence/verification.cpp
-//  30084    serve/asked_requests.cpp
-//  30151    serve/chat_judge.cpp
-//  30472    serve/connection_loop.cpp
-//  30632    serve/cross_origin.cpp
-//  30675    serve/delivery_report.cpp
-//  30766    serve/gateway_state.cpp
-//  30802    serve/judge.cpp
-//  31030    serve/limits.cpp
-//  31129    serve/operations.cpp
-//  31352    serve/profile_headers.cpp
-//  31393    serve/reply_answer.cpp
-//  31537    serve/request_checks.cpp
-//  31612    serve/runner.cpp
-//  31875    serve/served_models.cpp
-//  31953    serve/served_request.cpp
-//  32021    gateway/catalogue.cpp
-//  32441    gateway/catalogue_chunks.cpp
-//  32740    gateway/catalogue_delivery.cpp
-//  32895    gateway/catalogue_entries.cpp
-//  33124    gateway/catalogue_failures.cpp
-//  33412    gateway/catalogue_framing.cpp
-//  33599    gateway/catalogue_tool_calls.cpp
-//  33803    gateway/chat_script.cpp
-//  33952    gateway/gateway.cpp
-//  34242    gateway/mishaps.cpp
-//  34589    gateway/options.cpp
-//  34742    gateway/sweep.cpp
-//  35165    document/scenario_files.cpp
-//  35315    document/script_document.cpp
-//  35716    document/script_faults.cpp
-//  36025    document/script_files.cpp
-//  36171    document/script_gateway.cpp
-//  36505    document/script_matchers.cpp
-//  36871    document/script_objects.cpp
-//  37037    document/script_reader.cpp
-//  37480    document/script_references.cpp
-//  37804    document/script_replies.cpp
-//  38281    document/script_schema.cpp
-//  38416    document/script_sections.cpp
-//  38998    document/script_values.cpp
-//  39413  Adapters
-//  39430    adapters/catch2.hpp
-//  39587    adapters/doctest.hpp
-//  39750    adapters/gtest.hpp
+//  17436    keys/keys.cpp
+//  17500    keys/secrets.cpp
+//  17707    answer/bodies.cpp
+//  17812    answer/completion.cpp
+//  18045    answer/completion_events.cpp
+//  18255    answer/completion_json.cpp
+//  18472    answer/default_reply.cpp
+//  18669    answer/embeddings.cpp
+//  18786    answer/events.cpp
+//  18805    answer/occurrences.cpp
+//  18827    answer/schema_checker.cpp
+//  19290    answer/schema_instance.cpp
+//  19663    answer/tokens.cpp
+//  19889    answer/words.cpp
+//  19950    script/chaos.cpp
+//  20090    script/chaos_rules.cpp
+//  20202    script/connection_faults.cpp
+//  20311    script/excerpts.cpp
+//  20374    script/field_matchers.cpp
+//  20787    script/forced_failures.cpp
+//  20891    script/hiding.cpp
+//  21008    script/json_comparison.cpp
+//  21094    script/matcher.cpp
+//  21349    script/matchers.cpp
+//  21705    script/scope.cpp
+//  21763    script/script.cpp
+//  22194    script/text_matchers.cpp
+//  22316    delivery/answer_log.cpp
+//  22486    delivery/delivery.cpp
+//  22950    delivery/faults_and_waits.cpp
+//  23225    delivery/framing.cpp
+//  23342    delivery/gzip.cpp
+//  23409    delivery/pace_schedule.cpp
+//  23478    delivery/progress.cpp
+//  23529    delivery/write_queue.cpp
+//  23677    http/acceptor.cpp
+//  23785    http/compatibility.cpp
+//  23894    http/connection.cpp
+//  24475    http/poller.cpp
+//  24690    http/reactor.cpp
+//  24957    http/request_reader.cpp
+//  25407    http/response.cpp
+//  25488    http/server.cpp
+//  25896    http/sockets.cpp
+//  26404    http/turned_away.cpp
+//  26493    http/wakes.cpp
+//  26541    http/workers.cpp
+//  26654    evidence/diagnosis.cpp
+//  26874    evidence/evidence_json.cpp
+//  27258    evidence/exchange.cpp
+//  27561    evidence/gateway_problems.cpp
+//  28012    evidence/journal.cpp
+//  28170    evidence/kept_problems.cpp
+//  28281    evidence/notes.cpp
+//  28382    evidence/record.cpp
+//  28842    evidence/redaction.cpp
+//  28984    evidence/redirects.cpp
+//  29093    evidence/retries.cpp
+//  29486    evidence/review.cpp
+//  29868    evidence/told_in_body.cpp
+//  29968    evidence/verification.cpp
+//  30085    serve/asked_requests.cpp
+//  30152    serve/chat_judge.cpp
+//  30473    serve/connection_loop.cpp
+//  30633    serve/cross_origin.cpp
+//  30676    serve/delivery_report.cpp
+//  30767    serve/gateway_state.cpp
+//  30803    serve/judge.cpp
+//  31031    serve/limits.cpp
+//  31130    serve/operations.cpp
+//  31353    serve/profile_headers.cpp
+//  31394    serve/reply_answer.cpp
+//  31538    serve/request_checks.cpp
+//  31613    serve/runner.cpp
+//  31876    serve/served_models.cpp
+//  31954    serve/served_request.cpp
+//  32022    gateway/catalogue.cpp
+//  32442    gateway/catalogue_chunks.cpp
+//  32741    gateway/catalogue_delivery.cpp
+//  32896    gateway/catalogue_entries.cpp
+//  33125    gateway/catalogue_failures.cpp
+//  33413    gateway/catalogue_framing.cpp
+//  33600    gateway/catalogue_tool_calls.cpp
+//  33804    gateway/chat_script.cpp
+//  33953    gateway/gateway.cpp
+//  34244    gateway/mishaps.cpp
+//  34591    gateway/options.cpp
+//  34744    gateway/sweep.cpp
+//  35167    document/scenario_files.cpp
+//  35319    document/script_document.cpp
+//  35721    document/script_faults.cpp
+//  36030    document/script_files.cpp
+//  36175    document/script_gateway.cpp
+//  36509    document/script_matchers.cpp
+//  36875    document/script_objects.cpp
+//  37042    document/script_reader.cpp
+//  37485    document/script_references.cpp
+//  37810    document/script_replies.cpp
+//  38287    document/script_schema.cpp
+//  38422    document/script_sections.cpp
+//  39005    document/script_values.cpp
+//  39420  Adapters
+//  39437    adapters/catch2.hpp
+//  39594    adapters/doctest.hpp
+//  39757    adapters/gtest.hpp

@@ -263,7 +263,7 @@ void Command::pass_signals_on() {
     if (passed_on_ == 3) deadline_ = std::chrono::steady_clock::now();
   }
   if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
-  complain(name_ + " did not end; it gets SIGKILL");
+  complain(name_ + " did not end; sending SIGKILL");
   ::kill(-group_, SIGKILL);
   deadline_.reset();
 }
@@ -278,11 +278,11 @@ void Command::stop_with_it() {
 
 void Command::end_those_left_behind() {
   if (is_gone_within(time_to_follow)) return;
-  complain(name_ + " left processes behind, which get SIGTERM: " + members_of(group_));
+  complain(name_ + " left processes behind; sending SIGTERM: " + members_of(group_));
   ::kill(-group_, SIGTERM);
   ::kill(-group_, SIGCONT);
   if (is_gone_within(grace)) return;
-  complain("processes that " + name_ + " left behind did not end; they get SIGKILL: " + members_of(group_));
+  complain("processes that " + name_ + " left behind did not end; sending SIGKILL: " + members_of(group_));
   ::kill(-group_, SIGKILL);
   is_gone_within(grace);
 }

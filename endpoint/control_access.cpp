@@ -42,7 +42,7 @@ std::string chosen_token() {
   const bool is_visible = std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
   if (token.size() < 16 || !is_visible)
     throw BadValue(std::string(token_variable) +
-                   ": a token has at least 16 characters, all of them visible ASCII; unset, one is made up");
+                   ": a token needs at least 16 characters, all visible ASCII; without it, the program generates one");
   return token;
 }
 

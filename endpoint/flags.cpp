@@ -59,7 +59,7 @@ FailureScope failure_scope(const Gateway& gateway, const std::string& spec, cons
   if (what == "key" && name && !name->empty()) return key_scope(gateway, spec, *name);
   if (what == "model" && name && !name->empty()) return for_model(*name);
   if (text.find('/') != std::string::npos) return operation_from(spec, text);
-  throw BadValue("--fail: behind @ stands a path, key=NAME or model=ID: " + spec);
+  throw BadValue("--fail: after @ goes a path, key=NAME or model=ID: " + spec);
 }
 
 ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
@@ -84,7 +84,7 @@ Options with_keys(Options options, const std::vector<std::string>& keys) {
     const bool disabled = spec.substr(rest) == suffix;
     const std::string secret = disabled ? spec.substr(0, rest) : spec;
     // The error message must not repeat the value, which may be a real key.
-    if (secret.empty() || secret == "sk-") throw BadValue("--key: a key is not empty, and more than sk-");
+    if (secret.empty() || secret == "sk-") throw BadValue("--key: a key must not be empty or just sk-");
     if (!disabled && !has_default) {
       options = options.api_key(secret);
       has_default = true;
@@ -122,66 +122,66 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   };
   const CLI::Range milliseconds(0, 3'600'000);
   option("--script", flags.scripts, "FILE",
-         "serve what this script says, or all *.json and *.jsonc of a folder; repeatable. Flags win over its settings");
-  app.add_flag("--no-reload", flags.no_reload, "serve: go on with what the scripts said at the start when they change");
+         "serve this script, or all *.json and *.jsonc files of a folder; repeatable. Flags override its settings");
+  app.add_flag("--no-reload", flags.no_reload, "serve: ignore changes to the scripts after the start");
   option("--journal", flags.journal, "FILE",
-         "append each exchange that has ended to this file, a line of JSON each; serve takes - for stdout, which then "
-         "gets nothing else");
-  option("--host", flags.host, "ADDRESS", "where to listen (127.0.0.1); beyond loopback the network can reach it");
+         "append each finished exchange to this file as a line of JSON; with serve, - is stdout, which then gets "
+         "nothing else");
+  option("--host", flags.host, "ADDRESS",
+         "address to listen on (127.0.0.1); the network can reach any address but loopback");
   option("--port", flags.port, "PORT", "port to listen on (" + default_port + "); 0 takes a free one")
       ->check(CLI::Range(0, 65535));
   option("--port-file", flags.port_file, "FILE", "write the port to this file once ready; removed at the end");
   option("--control", flags.control, "PORT",
          "serve the control API and the console page on this port; 0 takes a free one, off is the default");
   option("--control-host", flags.control_host, "ADDRESS",
-         "where the control API listens (127.0.0.1); beyond loopback the network can reach it");
+         "address of the control API (127.0.0.1); the network can reach any address but loopback");
   option("--control-allow-host", flags.control_allowed_hosts, "NAME",
-         "a name beside 127.0.0.1, localhost and [::1] by which clients may call the control API; repeatable");
+         "accept this host name for the control API, besides 127.0.0.1, localhost and [::1]; repeatable");
   option("--info-file", flags.info_file, "FILE",
-         "write addresses, key and token to this file as JSON once ready, for its owner alone; removed at the end");
-  option("--print", flags.print, "FORMAT", "what stdout gets: text, or json (the line of --info-file, nothing else)")
+         "once ready, write addresses, key and token to this file as JSON, readable only by its owner; removed at the "
+         "end");
+  option("--print", flags.print, "FORMAT", "format of stdout: text, or json (only the line of --info-file)")
       ->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--until-eof", flags.until_eof, "serve: end when stdin is closed, as with SIGTERM");
-  option("--model", flags.models, "ID[=OWNER]", "serve this model, and no other; unless set, any; repeatable");
+  option("--model", flags.models, "ID[=OWNER]", "serve only this model; default: any model; repeatable");
   option("--cors", flags.cors, "ORIGIN",
-         "let pages of this origin call it from a browser: http://localhost:5173, or * for all; repeatable");
+         "let pages of this origin call the gateway from a browser: http://localhost:5173, or * for all; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
-         "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");
+         "accept this key; repeatable. The first enabled key is printed. Default: a key derived from --seed");
   option("--fail", flags.failures, "STATUS[:TIMES][@SCOPE]",
-         "answer the next requests with a failure: 429, 429:2 for two of them, 503:* for all; only those of a path, a "
-         "key or a model with 503@/v1/models, '503@POST /v1/embeddings', 403@key=NAME, 503@model=ID; repeatable");
-  option("--limit", flags.limit, "REQUESTS/WINDOW", "for all keys together: 60/1m, 2/500ms, 10/60s");
-  option("--limit-tokens", flags.limit_tokens, "TOKENS/WINDOW", "for all keys together: 6000/1m, 200000/24h");
-  option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")
+         "answer the next request with a failure: 429, 429:2 for the next two, 503:* for all; for one path, key or "
+         "model: 503@/v1/models, '503@POST /v1/embeddings', 403@key=NAME, 503@model=ID; repeatable");
+  option("--limit", flags.limit, "REQUESTS/WINDOW", "rate limit for all keys together: 60/1m, 2/500ms, 10/60s");
+  option("--limit-tokens", flags.limit_tokens, "TOKENS/WINDOW",
+         "token limit for all keys together: 6000/1m, 200000/24h");
+  option("--seed", flags.seed, "NUMBER", "seed of ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  option("--profile", flags.profile, "NAME", "whose shapes replies have, and what it takes (documented)")
+  option("--profile", flags.profile, "NAME", "which service's reply shapes to use, and what to accept (documented)")
       ->check(CLI::IsMember(profile_names()));
-  CLI::Option* acceptance =
-      option(
-          "--acceptance", flags.acceptance, "NAME",
-          "what requests may hold: openai (what OpenAI documents; what else the documentation lacks is noted), default "
-          "(what common SDKs send), strict (only what the documentation lists, with --profile openai OpenAI's) or "
-          "lenient (any JSON with model and messages); unless set, openai, with --profile documented default")
-          ->check(CLI::IsMember(internal::acceptance_names()));
+  CLI::Option* acceptance = option("--acceptance", flags.acceptance, "NAME",
+                                   "which requests to accept: openai (what OpenAI documents; a note marks what the "
+                                   "gateway's documentation lacks), default (what common SDKs send), strict (only what "
+                                   "the documentation lists; with --profile openai, OpenAI's) or lenient (any JSON "
+                                   "with model and messages). Default: openai, or default with --profile documented")
+                                ->check(CLI::IsMember(internal::acceptance_names()));
   app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token of every reply")->check(milliseconds);
   option("--gap-ms", flags.gap_ms, "MS", "time between the tokens of every reply")->check(milliseconds);
   option("--scenario", flags.scenario, "NAME", "answer every chat as this scenario of the catalogue does")
       ->excludes(reply);
-  app.add_flag("--quiet", flags.quiet, "no line on stderr per request");
-  option(
-      "--report", flags.reports, "FORMAT[:FILE]",
-      "at the end, tell what was wrong: text, json, json:FILE, junit:FILE or github (annotations); to stderr without "
-      "FILE, to stdout with - as FILE; repeatable");
+  app.add_flag("--quiet", flags.quiet, "do not print a line on stderr for each request");
+  option("--report", flags.reports, "FORMAT[:FILE]",
+         "report problems at the end: text, json, json:FILE, junit:FILE or github (annotations); without FILE to "
+         "stderr, with - as FILE to stdout; repeatable");
   option("--fail-on", flags.fail_on, "WHAT",
          "what makes the exit code 1: error (problems, and findings of severity error; the default), warning "
-         "(warnings too; notes never), unmatched (only requests that no stub answered) or never; all but never: no "
-         "request at all, "
-         "or none that was not refused")
+         "(warnings too; notes never), unmatched (only requests that no stub answered) or never. All but never also "
+         "fail when no request came, or every request was refused")
       ->check(CLI::IsMember({"error", "warning", "unmatched", "never"}));
   app.add_flag("--allow-refused", flags.allow_refused,
-               "--fail-on does not count requests that were refused as wrong (400, 401, 404, 405, 413, 415)");
+               "--fail-on ignores requests that were refused as wrong (400, 401, 404, 405, 413, 415)");
   option("--without-finding", flags.without_findings, "CODE", "leave findings of this code out; repeatable");
 }
 

@@ -20,7 +20,7 @@ namespace importing {
 namespace {
 
 constexpr const char* understood =
-    "what import understands is the body of a stream (\"data: …\", \"event: …\", a comment), the output of curl -i or "
+    "import understands the body of a stream (\"data: …\", \"event: …\", a comment), the output of curl -i or "
     "curl -iN (\"HTTP/1.1 200 OK\" and all that follows, without -v), a HAR file as browsers and proxies save it, and "
     "a JSON body";
 
@@ -54,7 +54,7 @@ Imported import_json(std::string_view bytes, const Json& file, const KeyMask& ma
   }
   if (file.is_object() && file.contains("error")) {
     notes.lines.push_back(
-        "the body is an error, whose status was surely another: write it into raw_reply, or record it with curl -i");
+        "the body is an error, so its status was probably not 200: write it into raw_reply, or record it with curl -i");
   }
   return import_body("a JSON body", bytes, mask, notes);
 }
@@ -66,8 +66,7 @@ Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
   if (looks_like_curl(bytes.substr(begin))) return import_curl(bytes.substr(begin), mask, notes);
   if (looks_like_stream(bytes)) return import_body("the body of a stream", bytes, mask, notes);
   const char first = bytes[begin];
-  if (first != '{' && first != '[')
-    throw ImportError("it is none of the kinds that are known; " + std::string(understood));
+  if (first != '{' && first != '[') throw ImportError("unknown kind of file; " + std::string(understood));
   const Json file = read_file(bytes);
   return is_har(file) ? import_har(file, mask, notes) : import_json(bytes, file, mask, notes);
 }

@@ -60,7 +60,7 @@ class HeadReader {
         recording.headers.back().value.append(" ").append(text::trim(line));
       } else if (continues || colon == std::string_view::npos) {
         throw ImportError("line " + std::to_string(line_ - 1) +
-                          " stands in the head of a reply and is no header field (\"Name: value\"); save what curl -i "
+                          " is in the head of a reply but is not a header field (\"Name: value\"); save what curl -i "
                           "prints, without -v");
       } else {
         recording.headers.push_back(
@@ -138,11 +138,11 @@ void fit_length(Recording& recording, Notes& notes) {
   if (!announced || size == *announced) return;
   if (size > *announced) {
     recording.body.erase(*announced);
-    notes.lines.push_back(std::to_string(size - *announced) + " bytes behind the body, whose Content-Length is " +
+    notes.lines.push_back(std::to_string(size - *announced) + " bytes after the body, whose Content-Length is " +
                           std::to_string(*announced) + ", are left out");
   } else {
     notes.lines.push_back("the body is incomplete: " + std::to_string(size) + " of " + std::to_string(*announced) +
-                          " bytes; it is served as it stands, with the length that it has");
+                          " bytes; it is served as recorded, with its actual length");
   }
 }
 
@@ -172,8 +172,8 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
     }
     more = reader.is_at_head();
     if (is_interim && !more)
-      throw ImportError("after the interim reply " + std::to_string(last.status) +
-                        " no other comes: save all that curl -i prints");
+      throw ImportError("the interim reply " + std::to_string(last.status) +
+                        " is not followed by another: save all that curl -i prints");
     if (!is_interim && more) ++earlier;
   }
   last.body = std::string(reader.rest());

@@ -269,7 +269,7 @@ class HarImport {
     if (!models_.empty()) imported.parts["gateway"]["models"] = models_;
     if (is_lenient_) {
       imported.parts["gateway"]["acceptance"] = "lenient";
-      notes_.lines.push_back("the acceptance is lenient, so that requests reach their stubs that the default refuses");
+      notes_.lines.push_back("the acceptance is lenient, so requests that the default refuses also reach their stubs");
     }
     imported.parts["stubs"] = written(stubs_);
     if (!operations_.empty()) imported.parts["operations"] = written(operations_);

@@ -45,11 +45,12 @@ int open_file(const std::string& path) {
   // O_RDWR, to read the last byte. O_NONBLOCK, so that a pipe without a reader is an error and does not block.
   const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0)
-    throw unusable(path, errno == ELOOP ? "it is a link, and nothing is written through one" : reason(errno));
+    throw unusable(
+        path, errno == ELOOP ? "it is a symbolic link, and the program does not write through links" : reason(errno));
   struct stat there {};
   const bool known = ::fstat(file, &there) == 0;
   if (known && S_ISREG(there.st_mode)) return file;
-  const std::string why = known ? "it is there and no regular file" : reason(errno);
+  const std::string why = known ? "it exists and is not a regular file" : reason(errno);
   ::close(file);
   throw unusable(path, why);
 }
@@ -98,7 +99,7 @@ void JournalFile::append(const Exchange& exchange) {
 
 void JournalFile::leave_out() {
   ++missing_;
-  say_once("nobody reads it");
+  say_once("it has no reader");
 }
 
 bool JournalFile::write(const std::string& line) {
@@ -107,7 +108,7 @@ bool JournalFile::write(const std::string& line) {
   const PatientOutput::End end = output_.write(rest);
   if (rest.size() < bytes.size()) within_line_ = bytes[bytes.size() - rest.size() - 1] != '\n';
   if (end == PatientOutput::End::failed) say_once(reason(errno));
-  if (end == PatientOutput::End::unread) say_once("nobody reads it");
+  if (end == PatientOutput::End::unread) say_once("it has no reader");
   return end == PatientOutput::End::written;
 }
 

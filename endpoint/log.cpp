@@ -147,8 +147,8 @@ void Log::end() {
   if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
   std::cerr << line_of(std::chrono::system_clock::now(),
                        "scenario " + chosen_->name() + " never struck, in " + counted(exchanges_, "request") +
-                           (chosen_->needs_stream() ? "; it shows in stream requests only" : "") +
-                           (chosen_->calls() > 1 ? "; it needs a connection that is used again" : ""));
+                           (chosen_->needs_stream() ? "; it appears in stream requests only" : "") +
+                           (chosen_->calls() > 1 ? "; it needs a reused connection" : ""));
 }
 
 void Log::enqueue_line(Worker::Job line) {

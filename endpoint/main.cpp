@@ -60,18 +60,18 @@ CommandLine::CommandLine() {
   app_.set_version_flag("--version", std::string("mock-gateway ") + MOCK_GATEWAY_VERSION);
   add_flags(app_, flags_, "8080");
   CLI::Option* list = app_.add_flag("--list-scenarios", list_scenarios_, "print the catalogue of scenarios");
-  app_.add_flag("--json", json_, "with --list-scenarios: all that is known of each, as JSON")->needs(list);
+  app_.add_flag("--json", json_, "with --list-scenarios: every detail of each, as JSON")->needs(list);
   app_.require_subcommand(0, 1);
 
-  CLI::App* serve = app_.add_subcommand("serve", "serve until Ctrl-C or SIGTERM; what happens without a subcommand");
+  CLI::App* serve = app_.add_subcommand("serve", "serve until Ctrl-C or SIGTERM; the default subcommand");
   add_flags(*serve, flags_, "8080");
   run_ = app_.add_subcommand(
-      "run", "run [flags] -- CMD…: serve while CMD runs, with the address in OPENAI_BASE_URL, and judge it");
+      "run", "run [flags] -- CMD…: run CMD with the gateway's address in OPENAI_BASE_URL, and judge its requests");
   add_flags(*run_, flags_, "a free one");
   check_ = app_.add_subcommand(
-      "check", "check [flags] -- CMD…: call a client in every scenario of the catalogue, and say what it made of them");
+      "check", "check [flags] -- CMD…: run a client through every scenario of the catalogue, and report how it did");
   add_check_flags(*check_, check_flags_);
-  validate_ = app_.add_subcommand("validate", "say whether scripts can be served");
+  validate_ = app_.add_subcommand("validate", "check whether scripts can be served");
   validate_->add_option("FILE", scripts_, "scripts, and folders of them")->required();
   validate_->add_option("--format", format_, "text (problems on stderr) or json (on stdout)")
       ->type_name("FORMAT")
@@ -83,7 +83,7 @@ CommandLine::CommandLine() {
       app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
   import_->add_option("FILE", recording_, "the recording")->required();
   scenarios_ = app_.add_subcommand("scenarios", "print the catalogue of scenarios");
-  scenarios_->add_flag("--json", json_, "all that is known of each, as JSON");
+  scenarios_->add_flag("--json", json_, "every detail of each, as JSON");
 }
 
 int CommandLine::execute(std::vector<std::string> words) {
@@ -93,9 +93,8 @@ int CommandLine::execute(std::vector<std::string> words) {
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app_.exit(problem);  // --help and --version
     std::string text = problem.what();
-    if (run_->parsed() && !has_command_) text += "; CMD stands behind --, as in mock-gateway run -- pytest";
-    if (check_->parsed() && !has_command_)
-      text += "; CMD stands behind --, as in mock-gateway check -- ./client {prompt}";
+    if (run_->parsed() && !has_command_) text += "; put CMD after --, as in mock-gateway run -- pytest";
+    if (check_->parsed() && !has_command_) text += "; put CMD after --, as in mock-gateway check -- ./client {prompt}";
     complain(text);
   } catch (const ScriptError& error) {
     for (const ScriptProblem& problem : error.problems()) std::cerr << problem.to_string() << std::endl;
@@ -118,11 +117,10 @@ void CommandLine::parse(std::vector<std::string> words) {
   for (const CLI::App* subcommand : app_.get_subcommands()) {
     for (const CLI::Option* option : app_.get_options())
       if (option->count() > 0)
-        throw BadValue(option->get_name() + " stands before " + subcommand->get_name() +
-                       ": flags stand behind the subcommand");
+        throw BadValue(option->get_name() + " is before " + subcommand->get_name() +
+                       ": put flags after the subcommand");
   }
-  if (has_command_ && !run_->parsed() && !check_->parsed())
-    throw BadValue("-- and a command stand behind run and check only");
+  if (has_command_ && !run_->parsed() && !check_->parsed()) throw BadValue("only run and check take -- and a command");
   if (run_->parsed() && command_.empty()) throw BadValue("run: say what to run, as in mock-gateway run -- pytest");
   if (check_->parsed() && command_.empty())
     throw BadValue("check: say which client, as in mock-gateway check -- ./client {prompt}");

@@ -83,16 +83,15 @@ std::string Metrics::text(const std::string& instance, std::size_t open) const {
   const std::string version = MOCK_GATEWAY_VERSION;
   add_head(text, "mock_gateway_info", "gauge", "The program, always 1.");
   add(text, "mock_gateway_info", {{"version", &version}, {"instance_id", &instance}}, 1);
-  add_head(text, "mock_gateway_requests_total", "counter",
-           "Requests that have ended, by the status of the answer, who answered, the key's id and the stub.");
+  add_head(text, "mock_gateway_requests_total", "counter", "Finished requests, by status, decision, key id and stub.");
   for (const auto& [labels, count] : requests_)
     add(text, "mock_gateway_requests_total",
         {{"status", &labels[0]}, {"decision", &labels[1]}, {"key", &labels[2]}, {"stub", &labels[3]}}, count);
-  add_head(text, "mock_gateway_ended_total", "counter", "Requests that have ended, by how.");
+  add_head(text, "mock_gateway_ended_total", "counter", "Finished requests, by outcome.");
   for (const auto& [outcome, count] : ended_) add(text, "mock_gateway_ended_total", {{"outcome", &outcome}}, count);
-  add_head(text, "mock_gateway_faults_total", "counter", "Faults that struck, by what asked for them.");
+  add_head(text, "mock_gateway_faults_total", "counter", "Faults that struck, by source.");
   for (const auto& [by, count] : faults_) add(text, "mock_gateway_faults_total", {{"by", &by}}, count);
-  add_head(text, "mock_gateway_open_requests", "gauge", "Requests under way, streams that are being sent among them.");
+  add_head(text, "mock_gateway_open_requests", "gauge", "Requests in progress, including streams.");
   add(text, "mock_gateway_open_requests", {}, open);
   add_lateness(text);
   add_head(text, "mock_gateway_sent_bytes_total", "counter", "Bytes of answers that were sent.");
@@ -104,7 +103,7 @@ std::string Metrics::text(const std::string& instance, std::size_t open) const {
 
 void Metrics::add_lateness(std::string& text) const {
   const std::string name = "mock_gateway_lateness_seconds";
-  add_head(text, name, "histogram", "How much later than its moment anything of a paced answer left, at most.");
+  add_head(text, name, "histogram", "The largest delay of a paced answer behind its schedule.");
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < lateness_.size(); ++i) {
     count += lateness_[i];

@@ -29,7 +29,7 @@ bool require_regular(const std::string& flag, const std::string& path) {
     if (errno != ENOENT) fail_to("write", flag, path, errno);
     return false;
   }
-  if (!S_ISREG(there.st_mode)) throw BadValue(flag + ": " + path + " is there and no regular file");
+  if (!S_ISREG(there.st_mode)) throw BadValue(flag + ": " + path + " exists and is not a regular file");
   return true;
 }
 

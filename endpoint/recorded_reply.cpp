@@ -172,18 +172,18 @@ void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
   const int status = recording.status;
   if (status < 200 || status > 599) {
     throw ImportError("its status " + std::to_string(status) +
-                      " is no final status of HTTP, which is from 200 to 599; nothing can serve it");
+                      " is not a final HTTP status (200 to 599), so it cannot be served");
   }
   if ((status == 204 || status == 304) && !recording.body.empty()) {
     throw ImportError("a reply of status " + std::to_string(status) +
-                      " has no body (RFC 9110, 6.4.1), but a body stands after its head; remove it");
+                      " has no body (RFC 9110, 6.4.1), but a body follows its head; remove it");
   }
   const std::string coding = text::lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity"));
   const bool has_gzip_mark = starts_with(recording.body, "\x1F\x8B");
   const bool is_gzip = coding == "gzip" || coding == "x-gzip";
   if (has_gzip_mark || (coding != "identity" && !is_gzip && !text::is_valid_utf8(recording.body))) {
     throw ImportError("its body is compressed (Content-Encoding: " + (has_gzip_mark ? "gzip" : coding) +
-                      "), so that keys in it cannot be found and masked" +
+                      "), so keys in it cannot be found and masked" +
                       (recording.own ? "" : "; record it again with curl --compressed"));
   }
   notes.keys += mask.mask_body(recording.body);

@@ -40,7 +40,7 @@ std::string report_text(const Results& results) {
   // The review's text already tells the numbers of evicted and open exchanges.
   const std::size_t leading = (results.only_refused ? 1 : 0) + (!results.reached || results.own_gateways > 0 ? 1 : 0);
   for (std::size_t i = 0; i < leading; ++i) text += remarks(results)[i] + "\n";
-  for (const std::string& error : results.reload_errors) text += "not loaded again: " + error + "\n";
+  for (const std::string& error : results.reload_errors) text += "not reloaded: " + error + "\n";
   return text;
 }
 

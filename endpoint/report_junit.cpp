@@ -35,7 +35,7 @@ Cases verify_cases(const Results& results) {
   JUnitCase answered{"every request was answered by a stub"};
   JUnitCase faults{"every fault was reached"};
   JUnitCase gates{"every gate was opened"};
-  JUnitCase answers{"every answer could be made"};
+  JUnitCase answers{"every answer could be generated"};
   JUnitCase others{"every other expectation was met"};
   if (!results.reached) reached.add(missed(results), "not reached", remarks(results).front());
   if (results.only_refused) served.add(missed(results), "not served", remarks(results).front());

@@ -62,28 +62,27 @@ std::string conclusion(const Results& results) {
 std::vector<std::string> remarks(const Results& results) {
   std::vector<std::string> lines;
   if (results.only_refused) {
-    lines.push_back("served 0 requests: the gateway refused all that came" +
+    lines.push_back("served 0 requests: the gateway refused every request" +
                     (results.refusals.empty() ? "" : ", " + results.refusals) +
-                    ", so that nothing of the client was tested; address and key are in OPENAI_BASE_URL and "
-                    "OPENAI_API_KEY, and a suite whose requests are to be refused passes with --allow-refused");
+                    ", so the client was not tested; address and key are in OPENAI_BASE_URL and OPENAI_API_KEY; if the "
+                    "requests should be refused, add --allow-refused");
   }
   if (results.own_gateways > 0) {
     const std::string started = counted(results.own_gateways, "mock-gateway") + " of its own";
     lines.push_back(results.reached ? "CMD has started " + started + ", whose requests are not judged here"
                                     : "judged 0 requests: CMD has started " + started +
-                                          ", as the helpers do, and its requests went there; such a suite is judged "
-                                          "by its own tests: run it without `mock-gateway run`");
+                                          ", as the helpers do, and its requests went there; the tests judge those "
+                                          "requests: run the suite without `mock-gateway run`");
   } else if (!results.reached) {
     lines.push_back(
-        "judged 0 requests: no client reached the gateway; its address is in OPENAI_BASE_URL. A suite whose tests make "
-        "gateways of their own needs no `mock-gateway run`, and one that is to make no request passes with --fail-on "
-        "never");
+        "judged 0 requests: no client reached the gateway; its address is in OPENAI_BASE_URL. If the tests start their "
+        "own gateways, run them without `mock-gateway run`. If no request is expected, add --fail-on never");
   }
   if (results.evicted > 0)
     lines.push_back(counted(results.evicted, "exchange") + (results.evicted == 1 ? " was" : " were") +
                     " evicted from the journal and not judged");
   if (results.open > 0) lines.push_back(counted(results.open, "exchange") + " had not ended");
-  for (const std::string& error : results.reload_errors) lines.push_back("not loaded again: " + error);
+  for (const std::string& error : results.reload_errors) lines.push_back("not reloaded: " + error);
   return lines;
 }
 

@@ -17,9 +17,10 @@ namespace endpoint {
 int run(const Flags& flags, const std::vector<std::string>& command) {
   if (flags.print == "json")
     throw BadValue(
-        "--print json: stdout is CMD's; MOCK_GATEWAY_INFO names a file that holds the same, as --info-file does");
-  if (flags.journal == JournalFile::stdout_path) throw BadValue("--journal -: stdout is CMD's; name a file");
-  if (flags.until_eof) throw BadValue("--until-eof: stdin is CMD's; run ends when CMD does");
+        "--print json: stdout belongs to CMD; the file named in MOCK_GATEWAY_INFO has the same JSON, as does "
+        "--info-file");
+  if (flags.journal == JournalFile::stdout_path) throw BadValue("--journal -: stdout belongs to CMD; name a file");
+  if (flags.until_eof) throw BadValue("--until-eof: stdin belongs to CMD; run ends when CMD does");
   const SignalsForCommand signals;
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);

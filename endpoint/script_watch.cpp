@@ -88,14 +88,15 @@ void ScriptWatch::read_again() {
     document.replace(gateway_, loaded_);
     const bool restart = !document.starts_like(document_);
     document_ = std::move(document);
-    say_(complaint(broken_ ? "the scripts can be served again, and are" : "the scripts have changed and are served"));
-    if (restart) say_(complaint("what \"gateway\" says takes effect at the next start"));
+    say_(complaint(broken_ ? "the scripts are valid again and are served"
+                           : "the scripts have changed and were reloaded"));
+    if (restart) say_(complaint("changes in \"gateway\" take effect at the next start"));
     broken_ = false;
     problems_.clear();
   } catch (const ScriptError& error) {
     if (errors_.size() < most_errors) errors_.push_back(without_prefix(error.what()));
     for (const ScriptProblem& problem : error.problems()) say_(coloured(Colour::red, problem.to_string()));
-    say_(complaint("the scripts have changed and cannot be served; what was served before goes on"));
+    say_(complaint("the scripts have changed and cannot be served; the previous version is still served"));
     broken_ = true;
     problems_ = error.problems();
   } catch (const std::exception& error) {

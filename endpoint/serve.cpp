@@ -25,11 +25,9 @@ void require_stdout_for_journal(const Flags& flags, const std::vector<ReportTarg
   if (!journal_has_stdout(flags)) return;
   // Log collectors that read stdout must not receive the key or the token.
   if (flags.print == "json")
-    throw BadValue(
-        "--journal -: stdout has the journal and nothing else; in place of --print json take --info-file FILE");
+    throw BadValue("--journal -: stdout carries only the journal; use --info-file FILE instead of --print json");
   for (const ReportTarget& target : targets)
-    if (target.file == "-")
-      throw BadValue("--journal -: stdout has the journal and nothing else; name a file for the report");
+    if (target.file == "-") throw BadValue("--journal -: stdout carries only the journal; name a file for the report");
 }
 
 void introduce(const Gateway& gateway, ControlAccess& control, const Flags& flags) {

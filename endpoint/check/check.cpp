@@ -34,7 +34,7 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command) {
   }
   if (const std::string ended = children.end_orphans(); !ended.empty())
     run.remark("CMD left processes behind, which were ended: " + ended);
-  if (!lists_processes) run.remark("a process of CMD that has left its group is out of reach on this system");
+  if (!lists_processes) run.remark("processes that leave CMD's process group cannot be ended on this system");
 
   // Restore the default signal actions: a signal during the writing of reports ends the program.
   run.heed_signals();

@@ -19,57 +19,58 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
   const auto option = [&app](const std::string& name, auto& value, const char* type, const std::string& description) {
     return app.add_option(name, value, description)->type_name(type)->allow_extra_args(false);
   };
-  app.add_flag("--plain", flags.plain, "only calls that are not streamed; both, unless one of the two is given");
-  app.add_flag("--stream", flags.streamed, "only streamed calls");
-  app.add_flag("--tools", flags.tools, "CMD can use tools: scenarios with tool calls too");
-  app.add_flag(
-      "--driver", flags.driver,
-      "CMD starts once and takes jobs, a line of JSON each, on stdin (docs/driver-protocol.md); else it starts "
-      "once per call, prints the answer, and exits with 0 unless the call failed");
-  option("--outcome", flags.outcome, "FORMAT",
-         "what CMD prints without --driver: text, the answer; or json, whose last line is an outcome as a driver's")
+  app.add_flag("--plain", flags.plain, "make only calls that are not streamed; default: both kinds");
+  app.add_flag("--stream", flags.streamed, "make only streamed calls");
+  app.add_flag("--tools", flags.tools, "CMD can use tools: include scenarios with tool calls");
+  app.add_flag("--driver", flags.driver,
+               "start CMD once and send it jobs on stdin, a line of JSON each (docs/driver-protocol.md); without "
+               "--driver, CMD starts once per call, prints the answer, and exits with 0 unless the call failed");
+  option(
+      "--outcome", flags.outcome, "FORMAT",
+      "what CMD prints without --driver: text (the answer), or json (the last line is an outcome as a driver sends it)")
       ->check(CLI::IsMember({"text", "json"}));
   option("--group", flags.groups, "GROUP", "only scenarios of this group; repeatable");
   option("--only", flags.only, "NAME", "only this scenario; repeatable");
-  option("--skip", flags.skipped, "NAME", "all but this scenario; repeatable");
+  option("--skip", flags.skipped, "NAME", "leave this scenario out; repeatable");
   option("--catalogue", flags.catalogues, "FOLDER",
-         "the scenarios that the scripts of this folder say, in place of the catalogue; repeatable");
-  CLI::Option* sweep = option("--sweep", flags.sweep, "TEXT",
-                              "in place of scenarios, an answer that says TEXT, broken at every place in every way; "
-                              "with --driver");
-  option("--splits", flags.splits, "TEXT", "the same, but written in two pieces, cut at every byte; with --driver")
+         "use the scenarios in the scripts of this folder instead of the catalogue; repeatable");
+  CLI::Option* sweep =
+      option("--sweep", flags.sweep, "TEXT",
+             "instead of scenarios, send the answer TEXT, broken at every place in every way; needs --driver");
+  option("--splits", flags.splits, "TEXT",
+         "instead of scenarios, send the answer TEXT in two writes, cut at every byte; needs --driver")
       ->excludes(sweep);
-  option("--at-most", flags.at_most, "N", "make N steps of a sweep at most, spread evenly")
+  option("--at-most", flags.at_most, "N", "make at most N steps of a sweep, spread evenly")
       ->check(CLI::Range(1, 1'000'000));
-  option("--seed", flags.seed, "N", "of the session of mishaps: its order, texts and times (1); with --driver")
+  option("--seed", flags.seed, "N", "seed of the session of mishaps: its order, texts and times (1); needs --driver")
       ->check([](const std::string& word) {
         const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
         const bool is_decimal = word == "0" || word.empty() || word.front() != '0';  // CLI11 reads 010 as octal
         return is_number && is_decimal && word.size() <= 18
                    ? std::string()
-                   : "not a whole number of 18 digits at most, without zeros in front: " + word;
+                   : "not a whole number of 18 digits at most, without leading zeros: " + word;
       });
-  option("--jobs", flags.jobs, "N", "how many calls are made at once (as many as there are processors)")
+  option("--jobs", flags.jobs, "N", "how many calls to make at once (the number of processors)")
       ->check(CLI::Range(1, 256));
-  option("--timeout", flags.timeout, "TIME", "when a call that has not ended counts as a hang, and is ended (20s)");
-  CLI::Option* baseline = option("--baseline", flags.baseline, "FILE",
-                                 "what is known to be bad: it passes, and what is there and good fails as stale");
-  app.add_flag("--write-baseline", flags.write_baseline, "write what is bad now to that file")->needs(baseline);
-  app.add_flag("--strict", flags.strict, "what is bad once and good when it is tried again alone fails too");
+  option("--timeout", flags.timeout, "TIME", "how long a call may take before it counts as a hang and is ended (20s)");
+  CLI::Option* baseline =
+      option("--baseline", flags.baseline, "FILE",
+             "file of known bad results: they pass; a listed result that is now good fails as stale");
+  app.add_flag("--write-baseline", flags.write_baseline, "write the current bad results to that file")->needs(baseline);
+  app.add_flag("--strict", flags.strict, "also fail on results that are bad at first but good when tried again alone");
   option("--report", flags.reports, "FORMAT[:FILE]",
          "text, json, json:FILE, junit:FILE, html:FILE or github (annotations); to stdout without FILE; repeatable");
-  option(
-      "--fail-on", flags.fail_on, "WHAT",
-      "which findings of the review make a call a bad one: error (of severity error; the default), warning (warnings "
-      "too); or never, with which the exit code is 0 whatever is bad")
+  option("--fail-on", flags.fail_on, "WHAT",
+         "which findings of the review make a call bad: error (severity error; the default), warning (warnings too) or "
+         "never; with never, the exit code is 0 even when calls are bad")
       ->check(CLI::IsMember({"error", "warning", "never"}));
   option("--without-finding", flags.without_findings, "CODE", "leave findings of this code out; repeatable");
-  option("--model", flags.models, "ID", "serve this model, and no other; repeatable (mock-model)");
-  option("--acceptance", flags.acceptance, "NAME", "what requests may hold, as with serve (openai)")
+  option("--model", flags.models, "ID", "serve only this model; repeatable (mock-model)");
+  option("--acceptance", flags.acceptance, "NAME", "which requests to accept, as with serve (openai)")
       ->check(CLI::IsMember(internal::acceptance_names()));
-  option("--profile", flags.profile, "NAME", "whose shapes replies have, as with serve (documented)")
+  option("--profile", flags.profile, "NAME", "which service's reply shapes to use, as with serve (documented)")
       ->check(CLI::IsMember(profile_names()));
-  option("--prompt", flags.prompt, "TEXT", "what the client is to ask (What is the weather?)");
+  option("--prompt", flags.prompt, "TEXT", "what the client asks (What is the weather?)");
 }
 
 void require_sense(const CheckFlags& flags) {
@@ -77,16 +78,16 @@ void require_sense(const CheckFlags& flags) {
     throw BadValue("--sweep and --splits call the client many times: they need a driver (--driver)");
   if (flags.sweeps() &&
       !(flags.only.empty() && flags.skipped.empty() && flags.groups.empty() && flags.catalogues.empty()))
-    throw BadValue("--sweep and --splits stand in place of scenarios: leave --only, --skip, --group, --catalogue out");
+    throw BadValue("--sweep and --splits replace the scenarios: remove --only, --skip, --group, --catalogue");
   if (flags.seed && (flags.sweeps() || !flags.catalogues.empty()))
-    throw BadValue("--seed is of the mishaps, which --sweep, --splits and --catalogue leave out");
+    throw BadValue("--seed is for the mishaps, which --sweep, --splits and --catalogue leave out");
   if (flags.seed && !flags.driver)
-    throw BadValue("--seed is of the mishaps, which take several calls of one client: they need a driver (--driver)");
-  if (flags.at_most && !flags.sweeps()) throw BadValue("--at-most belongs to --sweep and --splits");
+    throw BadValue("--seed is for the mishaps, which need several calls of one client: add a driver (--driver)");
+  if (flags.at_most && !flags.sweeps()) throw BadValue("--at-most needs --sweep or --splits");
   if (flags.driver && flags.outcome != "text")
-    throw BadValue("--outcome: a driver's answers are outcomes as they are; it belongs to a CMD without --driver");
+    throw BadValue("--outcome: a driver always answers with outcomes; use it only without --driver");
   if (flags.tools && !flags.driver && flags.outcome != "json")
-    throw BadValue("--tools: text cannot tell a tool call; add --outcome json, or --driver");
+    throw BadValue("--tools: text cannot show a tool call; add --outcome json, or --driver");
 }
 
 std::chrono::milliseconds timeout_from(const CheckFlags& flags) {

@@ -143,7 +143,7 @@ std::string report_text(const CheckResults& results) {
     for (const std::string& line : beyond) text += "  " + line + "\n";
   }
   if (!results.stale.empty()) {
-    text += "\nin the baseline, and no longer so; --write-baseline writes it anew\n";
+    text += "\nin the baseline, but no longer true; --write-baseline updates it\n";
     for (const std::string& line : results.stale) text += "  " + line + "\n";
   }
   for (const std::string& remark : results.run.remarks()) text += "\n" + remark + "\n";

@@ -74,7 +74,7 @@ std::string check_report_html(const CheckResults& results) {
       "\n" + element("p", results.conclusion()) + element("p", results.summary()) + "\n";
   html += bad_cells(results);
   for (const std::string& remark : run.remarks()) html += element("p", remark) + "\n";
-  for (const std::string& line : results.stale) html += element("p", "no longer so: " + line) + "\n";
+  for (const std::string& line : results.stale) html += element("p", "no longer true: " + line) + "\n";
   std::string group;
   std::string details;
   std::size_t number = 0;

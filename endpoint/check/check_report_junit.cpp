@@ -19,8 +19,8 @@ std::string check_report_junit(const CheckResults& results) {
       one.add(false, {}, results.story(cell));
     suites.back().cases.push_back(std::move(one));
   }
-  JUnitCase baseline{"every line of the baseline is still so", std::to_string(0.0)};
-  std::string lines = "no longer so:";
+  JUnitCase baseline{"every line of the baseline is still true", std::to_string(0.0)};
+  std::string lines = "no longer true:";
   for (const std::string& line : results.stale) lines += "\n" + line;
   if (!results.stale.empty()) baseline.add(true, "stale", lines);
   suites.push_back({"baseline", {}, {}, {std::move(baseline)}});

@@ -43,7 +43,7 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   step.name = group + ": " + name;
   step.group = group;
   step.description = breaks ? "sends the answer, but " + name : "sends the answer, " + name;
-  step.good_client = breaks ? "gives the whole answer, or tells of an error" : "gives the whole answer";
+  step.good_client = breaks ? "gives the whole answer, or reports an error" : "gives the whole answer";
   step.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   step.text = text;
   return internal::make_scenario(step);
@@ -102,7 +102,7 @@ Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form:
 std::string what_came(const CallResult& result, const std::vector<Exchange>& exchanges, Form form, bool tools) {
   std::string text = "CMD did not give the unbroken answer, ";
   text += tools ? "a call of get_weather" : "\"" + std::string(unbroken_text) + "\"";
-  text += ", when it was to be asked for " + std::string(form == Form::plain ? "in one piece" : "as a stream") + ": ";
+  text += ", when asked for it " + std::string(form == Form::plain ? "in one piece" : "as a stream") + ": ";
   if (!result.crash.empty())
     text += result.crash;
   else if (!result.problem.empty())
@@ -171,7 +171,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
   const std::vector<Exchange> exchanges = gateway.journal().all();
   if (!result.skipped.empty()) {
     forms_.erase(std::remove(forms_.begin(), forms_.end(), form), forms_.end());
-    remark(result.skipped + ": nothing " + to_string(form) + " is judged");
+    remark(result.skipped + ": no " + to_string(form) + " calls are judged");
     if (forms_.empty()) throw BadValue("the driver knows neither the job ask nor the job stream");
     return;
   }
@@ -191,7 +191,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
       std::string("CMD always asks for ") + (form == Form::plain ? "a stream" : "an answer in one piece") +
       (flags_.driver ? ", whichever job it is given" : ", whatever MOCK_GATEWAY_STREAM or {stream} says");
   if (forms_.size() == 1 || flags_.plain || flags_.streamed)
-    throw BadValue(always + ": " + (other == Form::plain ? "--plain" : "--stream") + " judges that alone");
+    throw BadValue(always + "; judge only those calls with " + (other == Form::plain ? "--plain" : "--stream"));
   forms_ = {other};
   remark(always + ": only " + to_string(other) + " calls are judged");
 }
@@ -206,8 +206,8 @@ void CheckRun::add_cells() {
       cell.form = form;
       cell.scenario = one;
       cell.is_turn = flags_.catalogues.empty() && one.group() == "mishaps";
-      if (!one.tool_calls().empty() && !flags_.tools) cell.why = "it is about tool calls: --tools";
-      if (one.calls() > 1 && !flags_.driver) cell.why = "it takes several calls of one client: --driver";
+      if (!one.tool_calls().empty() && !flags_.tools) cell.why = "it needs tool calls (--tools)";
+      if (one.calls() > 1 && !flags_.driver) cell.why = "it needs several calls of one client (--driver)";
       cells_.push_back(std::move(cell));
     }
   }
@@ -434,7 +434,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
   } else if (!turn && scenario.calls() > 1 && !happened(scenario, gateway.journal(), exchanges)) {
-    skip("each call came on a connection of its own, so that none was used again");
+    skip("each call used a new connection, so none was reused");
   } else {
     Verdict verdict = turn ? turn->judge(cell.result.outcome) : scenario.judge(cell.result.outcome);
     if (turn && verdict && ended_late(*turn, result)) {
@@ -454,7 +454,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   if (cell.result.told_the_key &&
       std::count(flags_.without_findings.begin(), flags_.without_findings.end(), key_told) == 0)
     cell.findings.push_back({key_told,
-                             "the error that the user was told has the key in it, and errors end in logs",
+                             "the error shown to the user contains the key, and errors are often logged",
                              Severity::error,
                              {},
                              true});
@@ -503,7 +503,7 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
       judge(cell, gateway, result, requests);
       if (cell.mark != Mark::skipped && !step.reached()) {
         cell.mark = Mark::skipped;
-        cell.why = "the answer did not come to that place";
+        cell.why = "the answer did not reach that place";
       }
       cell.flaky = is_flaky && cell.mark != Mark::skipped && cell.good;
       const std::size_t count = is_counted ? 0 : steps.size();
@@ -518,7 +518,7 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_incomplete_ = true;
     remark(group + " " + to_string(form) +
-           ": the client made no request in two steps, one after the other; the rest was not called");
+           ": the client made no request in two consecutive steps; the rest was skipped");
   }
 }
 

@@ -43,7 +43,7 @@ class OutcomeReader {
   void read() {
     if (!outcome_.is_object()) throw BadValue(outcome_.is_discarded() ? "expected JSON" : "expected an object");
     const Json* const text = member("text");
-    if (!text) throw BadValue("text is missing, \"\" where there is none");
+    if (!text) throw BadValue("text is missing; use \"\" if there is none");
     result_.outcome.text = string(*text, "text").substr(0, most_text);
     if (const Json* const calls = member("tool_calls")) read_calls(*calls);
     if (const Json* const error = member("error")) read_error(*error);
@@ -353,7 +353,7 @@ class DriverClient final : public ClientUnderTest {
       last_line_ = *line;
       const Json answer = parse_lenient(*line);
       if (answer.is_discarded() || !answer.contains("id") || answer["id"] != job["id"]) {
-        result.problem = (answer.is_discarded() ? "no JSON: " : "not the id of the job, " + job["id"].dump() + ": ") +
+        result.problem = (answer.is_discarded() ? "not JSON: " : "not the id of the job, " + job["id"].dump() + ": ") +
                          printable(line->substr(0, 200));
         return std::nullopt;
       }

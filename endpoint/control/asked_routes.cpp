@@ -45,11 +45,11 @@ ControlAnswer answer(Control& control, const ControlRequest& request) {
     case internal::Answered::too_late:
       throw ControlError(409, "already_answered",
                          "exchange " + std::to_string(exchange) +
-                             " waits no more: it was answered, its client left, or its ten seconds were over");
+                             " is no longer waiting: it was answered, its client left, or its ten seconds ran out");
     case internal::Answered::unknown:
       throw ControlError(404, "no_such_exchange",
                          "no exchange " + std::to_string(exchange) +
-                             " waits for a reply; GET /control/v1/asked?wait=5s shows those that do");
+                             " waits for a reply; GET /control/v1/asked?wait=5s lists the exchanges that do");
   }
   control.gates.add(scope, gates);
   return {};

@@ -81,8 +81,7 @@ class Bundle {
     }
     Json object = Json::object();
     object["about"] =
-        "This file holds what a client asked and what it was answered: prompts, tools and texts. Keys are "
-        "masked in it.";
+        "This file contains a client's request and its answer: prompts, tools and texts. Keys are masked.";
     object["version"] = MOCK_GATEWAY_VERSION;
     object["seed"] = inside_.seed();
     object["exchange"] = std::move(exchange);
@@ -96,7 +95,7 @@ class Bundle {
         "and at the same pace.";
     for (const std::string& note : notes_.lines) text += " Note: " + note + ".";
     if (notes_.keys > 0 || answer_.has_masked_key)
-      text += " Note: keys in the answer are masked, so that its bytes are others there.";
+      text += " Note: keys in the answer are masked, so those bytes differ.";
     return text;
   }
 
@@ -144,7 +143,7 @@ class Bundle {
 
   void add_answer() {
     if (exchange_.decision().kind == Decision::Kind::malformed)
-      throw no_bundle(exchange_, "what came is no HTTP, so that there is no request to answer again");
+      throw no_bundle(exchange_, "the client did not send HTTP, so there is no request to answer again");
     if (is_scripted()) return add_stub();
     const bool is_before_body = exchange_.connection_fault() && exchange_.connection_fault()->failure();
     if (is_before_body && exchange_.decision().kind == Decision::Kind::forced_failure) return add_reply_before_body();
@@ -191,7 +190,8 @@ class Bundle {
   /// Adds a forced failure of the operation for a refused request. It applies to any key and body.
   void add_failure(const std::string& operation) {
     const Json whole = importing::operation_reply(recording(), mask_, notes_);
-    if (whole.contains("base64")) throw no_bundle(exchange_, "no failure of a script has a body that is not UTF-8");
+    if (whole.contains("base64"))
+      throw no_bundle(exchange_, "a failure in a script cannot have a body that is not UTF-8");
     const std::string code =
         internal::error_code_of(exchange_).empty() ? "recorded" : internal::error_code_of(exchange_);
     Json failure = Json::object();
@@ -216,7 +216,9 @@ class Bundle {
   void add_reply_before_body() {
     const Failure& failure = *exchange_.connection_fault()->failure();
     if (failure.raw_body() || failure.type() != "error" || !failure.without_retry_after().headers(TimePoint{}).empty())
-      throw no_bundle(exchange_, "no script can send a body or header fields of one's own before the request's body");
+      throw no_bundle(
+          exchange_,
+          "a script cannot send a custom body or custom header fields before the request's body has arrived");
     const bool is_read_then = exchange_.connection_fault()->kind() == ConnectionFault::Kind::reply_then_read_body;
     add_connection(Json{{is_read_then ? "reply_then_read_body" : "reply_before_body",
                          {{"status", failure.status()}, {"code", failure.code()}, {"message", failure.message()}}}});
@@ -340,12 +342,13 @@ class Bundle {
       case SentAnswer::Ending::half_closed: return add("half_close");
       case SentAnswer::Ending::reset:
         if (exchange_.outcome(Duration::zero()) == Outcome::Kind::guard_expired && inside_.stall_guard()) {
-          notes_.lines.push_back("the gateway waited for its client until the guard of such waits ended it");
+          notes_.lines.push_back("the gateway waited for its client until the stall guard ended the wait");
           add(Json{{"stall", duration_text(*inside_.stall_guard())}});
         }
         return add("reset_connection");
       case SentAnswer::Ending::abandoned:
-        notes_.lines.push_back("nothing more was sent when the client left; the gateway waits there for it to leave");
+        notes_.lines.push_back(
+            "nothing more was sent when the client left; at that place the gateway waits for the client to leave");
         return add("stall");
     }
   }
@@ -367,7 +370,7 @@ void require_no_secret(const Control& control, const Exchange& exchange, const s
   masked = text;
   if (has_key || importing::KeyMask().mask(masked) > 0 ||
       (!control.token.empty() && text.find(control.token) != std::string::npos))
-    throw no_bundle(exchange, "a secret would stand in it, at a place where it cannot be masked");
+    throw no_bundle(exchange, "it would contain a secret in a place where it cannot be masked");
 }
 
 }  // namespace
@@ -378,9 +381,8 @@ std::string bundle_of(const Control& control, const Exchange& exchange) {
   std::optional<SentAnswer> answer = exchange.answer();
   if (!answer) throw no_bundle(exchange, "its answer was not kept");
   if (answer->is_cut)
-    throw no_bundle(
-        exchange,
-        "its answer has more bytes than are kept of one; \"max_body\" of the script's \"gateway\" raises that");
+    throw no_bundle(exchange,
+                    "its answer is larger than the gateway keeps; raise \"max_body\" in the script's \"gateway\"");
   try {
     const Json script = Bundle(control, exchange, std::move(*answer)).make();
     static_cast<void>(ScriptDocument::from_json(script));
@@ -390,7 +392,7 @@ std::string bundle_of(const Control& control, const Exchange& exchange) {
   } catch (const importing::ImportError& problem) {
     throw no_bundle(exchange, problem.what());
   } catch (const GatewayError& problem) {
-    throw no_bundle(exchange, "no script can say what was sent: " + without_prefix(problem.what()));
+    throw no_bundle(exchange, "a script cannot express what was sent: " + without_prefix(problem.what()));
   }
 }
 

@@ -35,7 +35,7 @@ internal::Inside with_manual_clock(const Control& control) {
   if (kind == "manual") return inside;
   throw ControlError(409, "clock_is_real",
                      "the gateway's clock is " + kind + (kind == "instant" ? ", and nothing waits on it" : "") +
-                         "; a script with {\"gateway\": {\"clock\": \"manual\"}} has one that is moved from here");
+                         "; a script with {\"gateway\": {\"clock\": \"manual\"}} has a clock that this route can move");
 }
 
 /// Advances the clock. Stops early at the end of the program, since there may be many timers.
@@ -74,7 +74,8 @@ ControlAnswer next(Control& control, const ControlRequest& request) {
   const std::lock_guard<std::mutex> lock(moving());
   const std::vector<ManualClock::PendingWait> waits = inside.pending_waits();
   if (waits.empty())
-    throw ControlError(409, "nothing_waits", "nothing waits on the clock; GET /control/v1/clock shows what does");
+    throw ControlError(409, "nothing_waits",
+                       "nothing waits on the clock; GET /control/v1/clock lists the pending waits");
   return move(control, inside, std::max(Duration{0}, waits.front().deadline - inside.now()));
 }
 

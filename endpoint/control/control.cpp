@@ -42,7 +42,7 @@ ControlError no_such(const std::string& what, const std::string& name, const std
 }
 
 ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope) {
-  return {404, code, what + " " + quoted_shortly(name) + " is not of the scope " + quoted_shortly(scope.id)};
+  return {404, code, what + " " + quoted_shortly(name) + " does not belong to the scope " + quoted_shortly(scope.id)};
 }
 
 Json as_json(const ScriptProblem& problem) {
@@ -63,7 +63,7 @@ Json as_json(const std::vector<ScriptProblem>& problems) {
   if (shown == problems.size()) return all;
   ScriptProblem others;
   others.severity = Severity::warning;  // all errors fit in the list; only warnings are cut
-  others.message = "further warnings, which are left out here: " + std::to_string(problems.size() - shown);
+  others.message = "warnings not shown here: " + std::to_string(problems.size() - shown);
   all.push_back(as_json(others));
   return all;
 }
@@ -104,8 +104,9 @@ std::optional<std::uint64_t> ControlRequest::number(const std::string& name, std
   const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), parsed);
   if (problem == std::errc{} && end == text->data() + text->size() && parsed >= least && parsed <= most) return parsed;
   throw invalid_query(name, *text,
-                      "a whole number from " + std::to_string(least) +
-                          (most == std::numeric_limits<std::uint64_t>::max() ? " on" : " to " + std::to_string(most)));
+                      most == std::numeric_limits<std::uint64_t>::max()
+                          ? "a whole number of at least " + std::to_string(least)
+                          : "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
 std::optional<Duration> ControlRequest::duration(const std::string& name, Duration most) const {

@@ -159,7 +159,7 @@ struct ControlRoute {
 inline constexpr char default_key_id[] = "key_1";
 
 /// The `no_scope` of routes about the whole server.
-inline constexpr char of_server[] = "it is of the whole server, which all scopes share; leave the scope out";
+inline constexpr char of_server[] = "it belongs to the whole server, which all scopes share; omit the scope";
 
 // The route tables, one per file.
 

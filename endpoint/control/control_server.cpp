@@ -93,8 +93,7 @@ void ControlServer::require_code(const wire::Headers& headers) {
   if (verdict == SessionCodes::Verdict::unknown)
     throw ControlError(
         401, "wrong_code",
-        "this code is not of this program, which may have been started anew since; on its terminal is an "
-        "address with a code of its own");
+        "unknown code: the program may have restarted. Open the address that it printed last on its terminal");
   if (settings_.show_address)
     codes_.renew([this](const std::string& code) { return settings_.show_address(console_address(code)); });
   const bool is_used = verdict == SessionCodes::Verdict::used;

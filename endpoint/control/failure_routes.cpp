@@ -16,11 +16,10 @@ constexpr char connections_section[] = "connections";
 constexpr char operations_section[] = "operations";
 
 constexpr char of_connections[] =
-    "a connection is struck before it says a key; break the replies of a scope by \"fault\" of a stub or by its "
-    "/chaos, "
-    "or leave the scope out";
+    "a connection fault strikes before the client sends a key; break the replies of a scope with \"fault\" of a stub "
+    "or with its /chaos, or omit the scope";
 constexpr char of_operations[] =
-    "a path is served to all keys; mount it under a path of the test's own, and leave the scope out";
+    "a path is served to all keys; mount it under a path that only this test uses, and omit the scope";
 
 /// Mounts the entries of a section. They are not tracked one by one, since clear() removes all.
 template <const char* Section>

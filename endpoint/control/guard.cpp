@@ -43,7 +43,7 @@ void ControlGuard::require_own(const char* where, const std::string& given) cons
   const bool has_port = port != std::string::npos && host.find(']', port) == std::string::npos;
   if (std::find(names_.begin(), names_.end(), host.substr(0, has_port ? port : host.size())) != names_.end()) return;
   throw ControlError(421, "wrong_host",
-                     std::string(where) + " is " + quoted_header(host) + ", and this is " + hosts_.front() +
+                     std::string(where) + " is " + quoted_header(host) + ", but this server is " + hosts_.front() +
                          ": use that address, or start the program with --control-allow-host NAME");
 }
 
@@ -75,8 +75,7 @@ std::string ControlGuard::credential(const wire::Headers& headers) {
 
 void ControlGuard::require_token(const wire::Headers& headers) const {
   if (!equal_in_constant_time(credential(headers), token_))
-    throw ControlError(401, "wrong_token",
-                       "this is not the token of this program: another one may have had this port before");
+    throw ControlError(401, "wrong_token", "wrong token: another program may have used this port before");
 }
 
 }  // namespace endpoint

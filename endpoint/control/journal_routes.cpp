@@ -359,7 +359,7 @@ std::vector<ControlRoute> journal_routes() {
        "/journal",
        {},
        &clear_journal,
-       "it forgets all; POST /reset?scope= with {\"what\": [\"journal\"]} forgets what is of a scope"},
+       "it clears the whole journal; POST /reset?scope= with {\"what\": [\"journal\"]} clears what belongs to a scope"},
       {"POST", "/journal/explain", {"scope"}, &explain},
       {"GET", "/journal/{exchange}", {"scope"}, &show_exchange},
       {"GET", "/journal/{exchange}/curl", {"scope"}, &curl},

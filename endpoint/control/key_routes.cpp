@@ -78,7 +78,7 @@ ApiKey key_of(const Control& control, const ControlRequest& request) {
 ApiKey living_key(const Control& control, const ControlRequest& request) {
   ApiKey key = key_of(control, request);
   if (key.state == KeyState::deleted)
-    throw ControlError(404, "no_such_key", "the key \"" + key.id + "\" is deleted, and cannot come back");
+    throw ControlError(404, "no_such_key", "the key \"" + key.id + "\" is deleted and cannot be restored");
   return key;
 }
 
@@ -95,7 +95,7 @@ ControlAnswer show_secret(Control& control, const ControlRequest& request) {
   if (!is_default(living_key(control, request)))
     throw ControlError(
         403, "secret_not_shown",
-        "only the secret of the default key is shown; that of another was in the answer that created it");
+        "only the secret of the default key is shown; the secret of another key was in the answer that created it");
   return {200, Json{{"secret", control.gateway().api_key()}}};
 }
 
@@ -144,7 +144,7 @@ ControlAnswer disable(Control& control, const ControlRequest& request) {
   } else {
     const Json& requests = body["requests"];
     if (!requests.is_number_unsigned() || requests == 0)
-      throw request.invalid("/requests", "expected for how many of its requests, at least 1");
+      throw request.invalid("/requests", "expected the number of its requests, at least 1");
     keys.disable_for(id, requests.get<std::size_t>());
   }
   return {200, key_json(control, keys.find(id))};
@@ -179,7 +179,7 @@ ControlAnswer turn(Control& control, const ControlRequest& request) {
 std::vector<ControlRoute> key_routes() {
   return {
       {"GET", "/keys", {"scope"}, &list_keys},
-      {"POST", "/keys", {}, &create_key, "a scope has one key, its own; leave it out, and others are made"},
+      {"POST", "/keys", {}, &create_key, "a scope has exactly one key; omit the scope to create other keys"},
       {"GET", "/keys/{id}", {"scope"}, &show_key},
       {"GET", "/keys/{id}/secret", {}, &show_secret, "only the secret of the default key is shown"},
       {"PATCH", "/keys/{id}", {"scope"}, &change_key},

@@ -100,17 +100,17 @@ std::map<std::string, std::string> ControlRouter::query(const ControlRoute& rout
     const std::optional<std::string> value = decoded(part.substr(std::min(equals + 1, part.size())));
     if (!name || !value || !internal::text::is_valid_utf8(*name) || !internal::text::is_valid_utf8(*value))
       throw ControlError(400, "invalid_request",
-                         "the query holds a % that no two hexadecimal digits follow, or no UTF-8");
+                         "the query has a % without two hexadecimal digits after it, or is not UTF-8");
     const std::string shown = "\"" + internal::printable(*name, 60) + "\"";
     const bool is_known = std::find(known.begin(), known.end(), *name) != known.end();
     if (!is_known && *name == "scope" && route.no_scope)
-      throw ControlError(400, "invalid_request", std::string("this takes no ?scope=: ") + route.no_scope);
+      throw ControlError(400, "invalid_request", std::string("this route takes no ?scope=: ") + route.no_scope);
     if (!is_known)
       throw ControlError(400, "invalid_request",
                          "unknown parameter " + shown +
                              (known.empty() ? "; this route takes none" : internal::suggestion(*name, known)));
     if (!values.emplace(*name, *value).second)
-      throw ControlError(400, "invalid_request", "the parameter " + shown + " is there twice");
+      throw ControlError(400, "invalid_request", "the parameter " + shown + " is given twice");
   }
   return values;
 }

@@ -13,7 +13,7 @@ namespace endpoint {
 namespace {
 
 constexpr char of_documents[] =
-    "a script is for all keys; POST /stubs?scope= and its like mount for one, or leave the scope out";
+    "a script applies to all keys; mount for one key with POST /stubs?scope= and similar routes, or omit the scope";
 
 constexpr std::array<const char*, 6> resettable = {"stubs", "states", "failures", "chaos", "connections", "journal"};
 
@@ -94,7 +94,7 @@ ControlAnswer set_state(Control& control, const ControlRequest& request) {
   const Json body = request.object({"state"});
   if (!body.contains("state") || !body["state"].is_string())
     throw request.invalid(body.contains("state") ? "/state" : "",
-                          R"(expected the state that the machine is to have, such as {"state": "paid"})");
+                          R"(expected the new state of the machine, such as {"state": "paid"})");
   request.require_name("", request.parameters.at(0));
   request.require_name("/state", body["state"].get_ref<const std::string&>());
   const std::optional<Scope> scope = control.scope_of(request);
@@ -140,7 +140,7 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
   if (scope) {
     if (body.contains("what") && has_part(what, "connections"))
-      throw request.invalid("/what", "faults of connections are of no scope; leave \"connections\" or the scope out");
+      throw request.invalid("/what", "connection faults belong to no scope; omit \"connections\" or the scope");
     what.erase(std::remove(what.begin(), what.end(), "connections"), what.end());
   }
   const auto has = [&what](const char* part) { return has_part(what, part); };

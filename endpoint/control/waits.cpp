@@ -18,7 +18,7 @@ class Waits::Turn {
     --waiting_;
     ControlError error(503, "too_many_waits",
                        std::to_string(most) +
-                           " requests wait already, and no more do; ask again in a second, or without "
+                           " requests are waiting already, which is the limit; ask again in a second, or without "
                            "waiting");
     error.retry_after = "1";
     throw error;

@@ -192,9 +192,9 @@ class ManualClockState final : public ClockState {
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     const Duration apart = machine - now_;
     if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
-    return "; the date in Retry-After, " + calendar::http_date(*date_) + ", is of the gateway's clock" +
+    return "; the date in Retry-After, " + calendar::http_date(*date_) + ", comes from the gateway's clock" +
            (*date_ < machine ? ", and has passed" : ", and is far ahead") +
-           " for a client that reads the machine's: send retry_after with a duration, or let the clock start at the "
+           " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
            "machine's time";
   }
 

@@ -30,23 +30,23 @@ ScriptType expected_outcome() {
 }
 
 inline constexpr ScriptRow scenario_rows[] = {
-    {"name", &name_text, "its name, which no other file has", nullptr, true, R"("minLength":1)"},
-    {"group", &text, "which of its like it belongs to", nullptr},
+    {"name", &name_text, "its name; no other file has the same one", nullptr, true, R"("minLength":1)"},
+    {"group", &text, "the group that it belongs to", nullptr},
     {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
     {"reference", &text, "where it comes from: a report, a standard", nullptr},
     {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
     {"expected", &expected_outcome, "what a good client may do", nullptr, true},
     {"text", &text, "all text of the answer; empty unless set", nullptr},
-    {"sent", &text, "other text that is sent, which a client may show before it reports an error", nullptr},
+    {"sent", &text, "other text that is sent, and that a client may show before it reports an error", nullptr},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
     {"finish_reason", &text,
-     "the answer's; unless set, not looked at. Where an error is expected, and the reason is not `stop`, a client that "
-     "hands it on has told of the error",
+     "the finish_reason of the answer; ignored unless set. If an error is expected and the reason is not `stop`, a "
+     "client that passes the reason on has reported the error",
      nullptr},
-    {"usage", &token_usage, "the answer's; unless set, not looked at", nullptr},
-    {"needs_stream", &boolean, "whether it shows in stream requests only; false unless set", nullptr},
-    {"needs_timeout", &boolean, "whether a client without a timeout may wait without end; false unless set", nullptr},
-    {"calls", &positive, "how many calls it takes, the last of which is judged; 1 unless set", nullptr, false,
+    {"usage", &token_usage, "the usage of the answer; ignored unless set", nullptr},
+    {"needs_stream", &boolean, "whether it appears in stream requests only; false unless set", nullptr},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait forever; false unless set", nullptr},
+    {"calls", &positive, "how many calls it takes; the last one is judged; 1 unless set", nullptr, false,
      R"("maximum":1000)"},
 };
 inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
@@ -119,10 +119,12 @@ void add(const std::string& file, std::vector<Scenario>& all, std::vector<Script
   script_documents::read_whole(reader, document, *plan);
   const std::string& name = plan->scenario.name;
   if (found.empty() && name.empty())
-    reader.note({"", "no scenario: \"scenario\" says what this script does to a client, and what a good client does"});
+    reader.note({"",
+                 "no scenario: \"scenario\" is missing; it says what this script does to a client, and what a good "
+                 "client does"});
   for (const Scenario& earlier : all)
     if (!name.empty() && earlier.name() == name)
-      reader.note({"/scenario/name", "another file before this one has a scenario of this name"});
+      reader.note({"/scenario/name", "an earlier file has a scenario with this name"});
   for (StubPlan& stub : plan->stubs) {
     stub.of_catalogue = true;
     if (stub.name.empty()) stub.name = name;

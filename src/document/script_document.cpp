@@ -54,7 +54,7 @@ std::string text_of(std::vector<ScriptProblem>& problems, const std::string& hea
 ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
-  if (value.is_binary() || value.is_discarded()) problem.message = "this is no JSON";
+  if (value.is_binary() || value.is_discarded()) problem.message = "this is not JSON";
   if (value.is_number_float() && !std::isfinite(value.get<double>())) problem.message = "JSON has no such number";
   if (value.is_string() && !text::is_valid_utf8(value.get_ref<const std::string&>()))
     problem.message = "the string is not UTF-8";
@@ -76,9 +76,10 @@ void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan) {
   const ScriptNode root{document, ""};
   if (!document.is_object() || !document.contains("mock_gateway")) {
     const std::string foreign = script_files::foreign_format(document);
-    if (!foreign.empty()) return reader.note({"", "this looks like " + foreign + ", and is no script of mock_gateway"});
+    if (!foreign.empty())
+      return reader.note({"", "this looks like " + foreign + "; it is not a script of mock_gateway"});
     if (document.is_object())
-      return reader.note({"", "no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+      return reader.note({"", "not a script of mock_gateway: a script begins with {\"mock_gateway\": 1, …}"});
   }
   struct Target {
     ScriptPlan& plan;
@@ -405,7 +406,7 @@ namespace script_documents {
 LoadedScript load(const ScriptDocument& document, Gateway& gateway) {
   if (document.has_options())
     throw GatewayError(
-        "\"gateway\" in a script says how a gateway starts, and this one runs: construct it with "
+        "\"gateway\" in a script says how a gateway starts, but this gateway is already running: construct it with "
         "Gateway(ScriptDocument::read({path}).options()), then mount the document");
   return document.mount(gateway);
 }

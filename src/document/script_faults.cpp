@@ -115,7 +115,7 @@ ScriptType fault() {
   static const std::vector<ScriptRow> rows = [] {
     std::vector<ScriptRow> made;
     add_trigger_rows(made, "");
-    made.push_back({"effect", &effect, "what happens there", nullptr, true});
+    made.push_back({"effect", &effect, "what happens at that place", nullptr, true});
     return made;
   }();
   static const ScriptTable table{"fault", rows.data(), rows.size(), R"("oneOf":["$trigger"])"};
@@ -159,21 +159,21 @@ ScriptType effect() {
 
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
-    {"gap", &duration, "after what time", nullptr, true},
+    {"gap", &duration, "the pause between two reads", nullptr, true},
 };
 inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::size(slow_body_rows)};
 
 ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
 
 inline constexpr ScriptRow connection_fault_rows[] = {
-    in_group("$connection_fault",
-             {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"}),
+    in_group("$connection_fault", {"garbage_on_accept", &text, "sends this text immediately, then ends the connection",
+                                   nullptr, false, R"("minLength":1)"}),
     in_group("$connection_fault",
              {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr}),
     in_group("$connection_fault", {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr}),
-    in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has come", nullptr}),
+    in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has arrived", nullptr}),
     in_group("$connection_fault", {"reply_then_read_body", &failure,
-                                   "answers as early, then reads the body and keeps the connection", nullptr}),
+                                   "answers equally early, then reads the body and keeps the connection", nullptr}),
 };
 inline constexpr ScriptTable connection_fault_table{
     "connection fault", connection_fault_rows, std::size(connection_fault_rows), R"("oneOf":["$connection_fault"])"};
@@ -240,7 +240,7 @@ Trigger read_trigger(ScriptReader& reader, const ScriptNode& node) {
     script_values::require_list(value, 2, "[event, bytes]");
     for (std::size_t index = 0; index < 2; ++index)
       if (read_value<std::size_t>(reader, value.element(index)) == 0)
-        script_reading::fail_expected(value.element(index), "a whole number from 1 on");
+        script_reading::fail_expected(value.element(index), "a whole number of at least 1");
     return faults::trigger(row->kind, read_value<std::size_t>(reader, value.element(0)),
                            read_value<std::size_t>(reader, value.element(1)));
   }

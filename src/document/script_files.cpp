@@ -47,7 +47,7 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
       if (is_script(entry->path()) && entry->is_regular_file(ignored)) found.push_back(entry->path().string());
     }
     if (error) note(problems, path, "cannot be read: " + error.message());
-    if (!error && found.empty()) note(problems, path, "the folder holds no .json and no .jsonc");
+    if (!error && found.empty()) note(problems, path, "the folder has no .json or .jsonc file");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
@@ -71,14 +71,13 @@ bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>
   const std::string other = other_kind(fs::status(file, error).type());
   if (!other.empty()) {
     note(problems, file,
-         "is " + other +
-             " and no regular file; a script is read again whenever it changes, so write it to a file first");
+         "is " + other + ", not a regular file; a script is reread when it changes, so write it to a file first");
     return false;
   }
   std::ifstream stream(file, std::ios::binary);
   const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
   if (size > largest_file) {
-    note(problems, file, "the file has more than 64 MiB");
+    note(problems, file, "the file is larger than 64 MiB");
     return false;
   }
   if (stream) text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
@@ -107,7 +106,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
     ScriptProblem problem;
     problem.file = source.file;
     source.show(problem, error.offset);
-    problem.message = "no JSON: " + error.reason;
+    problem.message = "not JSON: " + error.reason;
     if (looks_like_yaml(source.text)) problem.message += "; script files are JSON with comments, not YAML";
     problems.push_back(std::move(problem));
     return false;
@@ -124,7 +123,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
     if (twice.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
-        Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));
+        Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" occurs twice", true}));
   }
   return true;
 }
@@ -146,7 +145,7 @@ std::string foreign_format(const Json& document) {
   if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
   if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
   if (has(document, "log") && has(document["log"], "entries"))
-    return "a HAR file, of which `mock-gateway import` makes a script";
+    return "a HAR file, which `mock-gateway import` turns into a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
   return "";
 }

@@ -43,7 +43,7 @@ wire::Model& append_model(ModelList& list, const ScriptNode& its_id) {
   const std::string& id = script_values::text_of(its_id);
   if (id.empty()) script_reading::fail(its_id, "a model's id must not be empty");
   if (!list.ids.insert(id).second)
-    script_reading::fail(its_id, "the model \"" + text::printable(id, 60) + "\" is there twice");
+    script_reading::fail(its_id, "the model \"" + text::printable(id, 60) + "\" occurs twice");
   wire::Model& added = list.models.emplace_back();
   added.id = id;
   return added;
@@ -171,7 +171,7 @@ void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
 void set_gateway_pace(ScriptReader& reader, const ScriptNode& node, void* target) {
   const Pace pace = read_value<Pace>(reader, node);
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
-    script_reading::fail(node.at("chunked"), "\"pieces\" fit one reply: they belong there");
+    script_reading::fail(node.at("chunked"), "\"pieces\" fit only one reply: set them there");
   options_of(target) = options_of(target).pace(pace);
 }
 
@@ -180,46 +180,47 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("minLength":1)"},
     {"port", &count, "the port to listen on; 0 takes a free one", &SetBy<&Options::port>::apply, false,
      R"("maximum":65535)"},
-    {"models", &models, "the models that it serves; mock-model unless set, and any by the program", &set_models},
-    {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
+    {"models", &models, "the models that it serves; mock-model unless set (in the program: any model)", &set_models},
+    {"api_key", &text, "the secret of the default key; generated unless set", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
-    {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
+    {"limit", &rate_limit, "a rate limit that all keys share; none unless set", &set_limit},
     {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
      &set_limit_tokens},
     {"oversized_gets_413", &boolean,
-     "whether a request that asks for more tokens than its limit has gets 413 in place of 429; false unless set",
+     "whether a request for more tokens than the whole limit gets 413 instead of 429; false unless set",
      &SetBy<&Options::oversized_gets_413>::apply},
-    {"seed", &count, "decides everything generated; 1 unless set", &set_seed},
-    {"clock", &clock, "the clock by which everything scripted is done; real unless set", &set_clock},
-    {"profile", &profile, "whose shapes replies and errors have; documented unless set", &set_profile},
-    {"acceptance", &acceptance, "what requests may hold; unless set, the profile decides",
+    {"seed", &count, "the seed of everything that is generated; 1 unless set", &set_seed},
+    {"clock", &clock, "the clock of everything that is scripted; real unless set", &set_clock},
+    {"profile", &profile, "which service's shapes replies and errors have; documented unless set", &set_profile},
+    {"acceptance", &acceptance, "which requests to accept; unless set, the profile decides",
      &SetBy<&Options::acceptance>::apply},
-    {"pace", &pace, "how fast it answers; at once unless set", &set_gateway_pace},
+    {"pace", &pace, "how fast it answers; without delay unless set", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted; 128 unless set", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes; 16 MiB unless set", &SetBy<&Options::max_body>::apply},
     {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
      false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
     {"embeddings", &boolean,
-     "whether `POST /v1/embeddings` is served; with profile openai unless set, and by the program unless the profile "
-     "is documented",
+     "whether `POST /v1/embeddings` is served; unless set, true with profile openai, and in the program unless the "
+     "profile is documented",
      &SetBy<&Options::embeddings>::apply},
     {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
-    {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
+    {"read_timeout", &duration, "how long an unfinished request may pause, in real time; 30s unless set",
      &set_timeout<&Options::read_timeout>},
-    {"head_timeout", &duration, "real time that a head may take; 30s unless set", &set_timeout<&Options::head_timeout>},
-    {"body_timeout", &duration, "real time that a body may take; 60s unless set, and more for a large one",
+    {"head_timeout", &duration, "how long a request head may take, in real time; 30s unless set",
+     &set_timeout<&Options::head_timeout>},
+    {"body_timeout", &duration, "how long a request body may take, in real time; 60s unless set, more for a large body",
      &set_timeout<&Options::body_timeout>},
-    {"write_timeout", &duration, "real time without the client taking a byte; 30s unless set",
+    {"write_timeout", &duration, "how long the client may take no byte, in real time; 30s unless set",
      &set_timeout<&Options::write_timeout>},
-    {"idle_timeout", &duration, "real time after which an idle connection is closed; 75s unless set",
+    {"idle_timeout", &duration, "how long a connection may be idle, in real time; 75s unless set",
      &set_timeout<&Options::idle_timeout>},
     {"stall_guard", &duration_or_off,
-     "real time after which a stall without end is ended; 120s unless set, \"off\" under a `serve` that does not judge",
+     "how long an endless stall may last, in real time; 120s unless set, \"off\" in a `serve` that does not judge",
      &set_timeout<&Options::stall_guard>},
-    {"unmatched", &unmatched, "what becomes of requests that no stub answers; fails_verification unless set",
+    {"unmatched", &unmatched, "what happens to requests that no stub answers; fails_verification unless set",
      &set_unmatched},
     {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
 };
@@ -308,10 +309,9 @@ void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
 inline constexpr ScriptRow key_rows[] = {
     {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
      R"("minLength":1)"},
-    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
-     R"("pattern":"^(?!sk-$)[!-~]+$")"},
+    {"secret", &text, "its secret; generated unless set", &set_key_secret, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
-    {"state_for", &key_steps, "its states before that, each for so many of its requests", &set_key_steps},
+    {"state_for", &key_steps, "its earlier states, each for a number of its requests", &set_key_steps},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_key_limit},
@@ -328,7 +328,7 @@ void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_object(node, key_table, &key);
   auto& plan = *static_cast<ScriptPlan*>(target);
   if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
-    script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+    script_reading::fail(node, "two keys have the name \"" + text::printable(key.name, 60) + "\"");
   if (key.secret() && !plan.taken.insert({"secret", *key.secret()}).second)
     script_reading::fail(node.at("secret"), "another key has this secret");
   plan.keys.push_back(std::move(key));

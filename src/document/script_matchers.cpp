@@ -64,7 +64,7 @@ TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char
 // Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
-    {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
+    {"position", &whole, "counts from 0; negative positions count from the end", nullptr, true},
     {"role", &text, "its role", nullptr, true},
     {"text", &text_matcher, "its text", nullptr},
 };
@@ -91,7 +91,7 @@ inline constexpr ScriptRow named_text_rows[] = {
 };
 inline constexpr ScriptRow header_is_rows[] = {
     {"name", &text, "its name", nullptr, true, R"("pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")"},
-    {"value", &text, "exactly its value", nullptr, true},
+    {"value", &text, "its exact value", nullptr, true},
 };
 inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
 inline constexpr ScriptTable tool_result_table{"tool_result", tool_result_rows, std::size(tool_result_rows)};
@@ -250,10 +250,10 @@ inline constexpr ScriptRow other_when_rows[] = {
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
     {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
-    {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
+    {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test that sends it",
      &match_header_is},
-    {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
-     R"("minLength":1)"},
+    {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test that uses it", &match_key_is,
+     false, R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},
@@ -328,13 +328,13 @@ ScriptType list_of_texts() {
 }
 
 inline constexpr ScriptRow text_rows[] = {
-    {"contains", &text, "has this part, as a bare string says", &match_text<&contains>},
-    {"equals", &text, "is this", &match_text<&equals>},
-    {"starts_with", &text, "begins so", &match_text<&starts_with>},
-    {"ends_with", &text, "ends so", &match_text<&ends_with>},
+    {"contains", &text, "contains this; a bare string means the same", &match_text<&contains>},
+    {"equals", &text, "equals this", &match_text<&equals>},
+    {"starts_with", &text, "begins with this", &match_text<&starts_with>},
+    {"ends_with", &text, "ends with this", &match_text<&ends_with>},
     {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
      &match_text<&matches_regex>},
-    {"any_text", &yes, "every text", &match_every_text},
+    {"any_text", &yes, "matches every text", &match_every_text},
     {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
     {"not", &text_matcher, "this does not match", &match_no_text},

@@ -12,7 +12,7 @@ inline constexpr ScriptRow pace_rows[] = {
     {"first_token_after", &timing, "time from the complete request to the first token",
      &SetBy<&Pace::first_token_after>::apply},
     {"every", &timing, "time between one token and the next", &SetBy<&Pace::every>::apply},
-    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Pace::tokens_per_second>::apply},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &SetBy<&Pace::tokens_per_second>::apply},
     {"chunked", &chunking, "how a stream is cut into deltas", &SetBy<&Pace::chunked>::apply},
 };
 inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
@@ -48,7 +48,7 @@ ScriptType dialect() {
 inline constexpr ScriptRow usage_rows[] = {
     {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
     {"completion_tokens", &count, "`completion_tokens`", nullptr, true},
-    {"total", &count, "`total_tokens`; unless set, both added up", &SetBy<&TokenUsage::total>::apply},
+    {"total", &count, "`total_tokens`; the sum of both unless set", &SetBy<&TokenUsage::total>::apply},
     {"reasoning", &count, "`completion_tokens_details.reasoning_tokens`", &SetBy<&TokenUsage::reasoning>::apply},
     {"cached", &count, "`prompt_tokens_details.cached_tokens`", &SetBy<&TokenUsage::cached>::apply},
 };
@@ -65,7 +65,8 @@ void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 const ScriptTable& acceptance_table() {
   static const std::vector<ScriptRow> rows = [] {
-    std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
+    std::vector<ScriptRow> made{{"base", &text,
+                                 "the acceptance that the switches change: strict, default, lenient or openai", nullptr,
                                  false, script_reading::lasting("\"enum\":" + Json(acceptance_names()).dump())}};
     for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
     return made;
@@ -93,7 +94,7 @@ ScriptType top_logprobs() { return {"list of objects", R"({"type":"array","items
 
 inline constexpr ScriptRow token_logprob_rows[] = {
     {"logprob", &number, "the logarithm of the token's probability", nullptr, true, log_probability},
-    {"top", &top_logprobs, "what might have stood in its place; unless set, made up", nullptr},
+    {"top", &top_logprobs, "the alternatives to the token; generated unless set", nullptr},
 };
 inline constexpr ScriptTable token_logprob_table{"logprob", token_logprob_rows, std::size(token_logprob_rows)};
 
@@ -136,7 +137,7 @@ Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
   reader.read_object(node, script_types::pace_table, &pace);
   if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+    script_reading::fail(node, "\"every\" and \"tokens_per_second\" cannot be combined");
   return pace;
 }
 

@@ -140,7 +140,7 @@ const char* only_key(const ScriptNode& node, const std::vector<const char*>& key
   const char* found = nullptr;
   for (const char* key : keys) {
     if (!node.find(key)) continue;
-    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" exclude each other");
+    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" cannot be combined");
     found = key;
   }
   if (found) return found;
@@ -162,13 +162,13 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
 
 void require_not_both(const ScriptNode& node, const char* one, const char* other) {
   if (node.find(one) && node.find(other))
-    fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
+    fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
 /// Returns "a whole number from 0 to 65535".
 std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
-  if (least) return kind + " from " + least->dump() + " on";
+  if (least) return kind + " of at least " + least->dump();
   return most ? kind + " up to " + most->dump() : kind;
 }
 

@@ -66,8 +66,8 @@ void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems
     if (!hiding) continue;
     problems.push_back(part->source->problem(
         Severity::warning, {"/stubs/" + std::to_string(index - part->first_stub),
-                            "this stub never answers: the one at " + plan.stubs[*hiding].where.to_string() +
-                                " matches all that it matches"}));
+                            "this stub never answers: the stub at " + plan.stubs[*hiding].where.to_string() +
+                                " matches every request that this one matches"}));
   }
 }
 
@@ -140,10 +140,10 @@ std::string misspelling(const std::vector<MachineState>& states) {
 }
 
 std::string unreached(const MachineState& wanted, const ReachableStates& reachable, std::size_t problem) {
-  std::string message = "nothing leads the state machine " + in_quotes(wanted.machine) + " to " +
+  std::string message = "nothing moves the state machine " + in_quotes(wanted.machine) + " to " +
                         in_quotes(wanted.state) +
                         ": no \"then_state\" of a stub that can answer and no \"states\" has " +
-                        as_object(wanted.machine, wanted.state) + ", so that only a call can";
+                        as_object(wanted.machine, wanted.state) + ", so only a direct call can";
   if (problem >= script_reading::most_problems) return message;
   return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
@@ -266,7 +266,7 @@ std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan,
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
   const Route route = operations.find(named.method, named.path);
   if (route.operation != named)
-    return in_quotes(open.name) + " means nothing: what it names is a part of the operation " +
+    return in_quotes(open.name) + " has no effect: it is part of the operation " +
            in_quotes(route.operation.to_string());
   if (route.kind != Route::Kind::unknown && route.kind != Route::Kind::wrong_method) return {};
   std::vector<std::string> known = {chat_completions().to_string(), list_models().to_string()};
@@ -277,8 +277,9 @@ std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan,
   // A failure forced for it is answered, and may be intended.
   const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
   if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
-  return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
-         (is_of_failure ? "this failure alone answers there" : "this allows nothing until it has one") + others;
+  return "the gateway has no operation " + in_quotes(open.name) + ", so " +
+         (is_of_failure ? "only this failure answers there" : "this allows nothing until that operation exists") +
+         others;
 }
 
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -305,7 +306,7 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
     if (known.has(open.name)) continue;
     const std::string message =
         is_model ? "the gateway serves no model " + in_quotes(open.name) + ", and refuses requests for it"
-                 : "the gateway has no key " + in_quotes(open.name) + ", so that this matches nothing until it has one";
+                 : "the gateway has no key " + in_quotes(open.name) + ", so this matches nothing until that key exists";
     problems.push_back(
         problem_of(open, Severity::warning, message + suggestion(problems.size(), open.name, known.all)));
   }

@@ -24,9 +24,9 @@ Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
 inline constexpr ScriptRow tool_call_rows[] = {
     {"name", &text, "the function, or the custom tool", nullptr, true},
     {"arguments", &json_object, "its arguments; {} unless set", nullptr},
-    {"malformed_arguments", &text, "its arguments as text, whatever it is", nullptr},
+    {"malformed_arguments", &text, "its arguments as text, valid or not", nullptr},
     {"input", &text, "the input of a custom tool", nullptr},
-    {"id", &text, "the call's id; unless set, one is made up", nullptr},
+    {"id", &text, "the call's id; generated unless set", nullptr},
 };
 inline constexpr ScriptTable tool_call_table{
     "tool_call", tool_call_rows, std::size(tool_call_rows),
@@ -75,7 +75,7 @@ void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a tool call");
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "the list needs at least one tool call");
   reader.read_list(node, &set_tool_call, target);
 }
 
@@ -144,8 +144,8 @@ void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 inline constexpr ScriptRow hold_rows[] = {
     {"gate", &name_text, "the gate's name", nullptr, true, R"("minLength":1)"},
-    {"before_token", &positive, "before the token of that number", nullptr},
-    {"before_event", &positive, "before the event of that number", nullptr},
+    {"before_token", &positive, "before the token with this number", nullptr},
+    {"before_event", &positive, "before the event with this number", nullptr},
 };
 inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows),
                                         R"("oneOf":[{"required":["before_token"]},{"required":["before_event"]}])"};
@@ -194,10 +194,10 @@ inline constexpr ScriptTable raw_reply_table{
     R"("not":{"anyOf":[{"required":["json","body"]},{"required":["json","base64"]},{"required":["body","base64"]}]})"};
 inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
-    {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
-    {"raw_base64", &base64, "these bytes as they are", nullptr},
+    {"raw_bytes", &text, "this text unchanged, without `data:` around it", nullptr, false, R"("minLength":1)"},
+    {"raw_base64", &base64, "these bytes unchanged", nullptr},
     {"event", &text, "an event without data: its lines", nullptr},
-    {"at", &duration, "when it leaves: so long after the request was complete", nullptr},
+    {"at", &duration, "when it is sent: the time since the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
     "chunk", chunk_rows, std::size(chunk_rows),
@@ -224,42 +224,42 @@ inline constexpr ScriptRow reply_rows[] = {
     {"tool_call", &tool_call_type, "a tool call", nullptr},
     {"tool_calls", &tool_calls_type, "tool calls", nullptr},
     {"choices", &choices_type, "several choices, each a reply", nullptr},
-    {"failure", &failure, "a failure; its setters stand beside it", nullptr},
-    {"raw_reply", &raw_reply_type, "a whole answer as it stands", nullptr},
-    {"chunks", &chunks_type, "a stream as it stands, an event each", nullptr},
-    {"scenario", &scenario_type, "what a scenario of the catalogue answers", nullptr},
-    {"default", &yes, "what a gateway without stubs answers", nullptr},
-    {"ask", &yes, "what the test answers through the control API while the request waits", nullptr},
+    {"failure", &failure, "a failure; its setters are keys beside it", nullptr},
+    {"raw_reply", &raw_reply_type, "a whole answer, sent unchanged", nullptr},
+    {"chunks", &chunks_type, "a stream, sent unchanged; one element per event", nullptr},
+    {"scenario", &scenario_type, "the answer of a scenario of the catalogue", nullptr},
+    {"default", &yes, "the default reply of a gateway without stubs", nullptr},
+    {"ask", &yes, "a reply that the test supplies through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "streams tool calls in turn", &set_yes<&Reply::interleaved>},
+    {"interleaved", &yes, "interleaves streamed tool calls", &set_yes<&Reply::interleaved>},
     {"logprobs", &logprobs, "the log probabilities of the tokens",
      &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
     {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
      &set_yes<&Reply::finish_in_last_chunk>},
-    {"model", &text, "the model that the reply claims", &set_by<std::string, &Reply::model>},
-    {"usage", &token_usage, "the usage that it claims", &set_usage},
+    {"model", &text, "the model that the reply names", &set_by<std::string, &Reply::model>},
+    {"usage", &token_usage, "the usage that the reply reports", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
     {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
     {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
     {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &set_yes<&Reply::verbatim>},
-    {"template", &yes, "puts what the request says into places such as `{{request.last_user_text}}`",
+    {"verbatim", &yes, "ignores the request's stop and max_tokens", &set_yes<&Reply::verbatim>},
+    {"template", &yes, "fills places such as `{{request.last_user_text}}` from the request",
      &set_yes<&Reply::templated>},
     {"headers", &headers, "response headers", &set_headers},
     {"early_hints", &headers, "a response 103 with these headers before the reply",
      &set_by<const wire::Headers&, &Reply::early_hints>},
     {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
     {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
-    {"tokens_per_second", &rate, "the speed from the first token on", &set_by<Rate, &Reply::tokens_per_second>},
+    {"tokens_per_second", &rate, "the speed, starting at the first token", &set_by<Rate, &Reply::tokens_per_second>},
     {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
     {"faults", &faults, "what breaks the reply, and where", &set_faults},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
     {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
     {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
-    {"slice_writes", &positive, "at most so many bytes in a write", &set_by<std::size_t, &Reply::slice_writes>},
-    {"one_write", &yes, "one write for all", &set_yes<&Reply::one_write>},
-    {"split_write", &positive, "two writes, the first of so many bytes", &set_by<std::size_t, &Reply::split_write>},
+    {"slice_writes", &positive, "the largest number of bytes per write", &set_by<std::size_t, &Reply::slice_writes>},
+    {"one_write", &yes, "one write for the whole reply", &set_yes<&Reply::one_write>},
+    {"split_write", &positive, "two writes; the first has this many bytes", &set_by<std::size_t, &Reply::split_write>},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -292,7 +292,7 @@ Reply completion(ScriptReader& reader, const ScriptNode& node) {
   Reply reply = silent_reply();
   int texts = 0;
   for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
-  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" exclude each other");
+  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" cannot be combined");
   if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
   if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
   if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
@@ -353,13 +353,13 @@ void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
       if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
-        script_reading::fail(node.member(key, value), "\"" + key + "\" stands beside \"choices\", for all of them");
+        script_reading::fail(node.member(key, value), "\"" + key + "\" goes beside \"choices\", for all of them");
     }
   }
   const ReplyStep step = read_reply(reader, node);
   if (step.reply && node.value.is_object() && (node.find("failure") || node.find("raw_reply") || node.find("chunks")))
-    script_reading::fail(node, "a choice is a completion: a failure, a raw reply and chunks are replies of their own");
-  if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
+    script_reading::fail(node, "a choice must be a completion, not a failure, a raw reply or chunks");
+  if (!step.reply) script_reading::fail(node, "a choice must be a completion, and have only its content");
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
@@ -376,9 +376,9 @@ ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
   if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
-    script_reading::fail(node,
-                         "the scenario \"" + found.name() +
-                             "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
+    script_reading::fail(
+        node, "the scenario \"" + found.name() +
+                  "\" needs more than one reply; serve it with `mock-gateway --scenario` or Scenario::mount");
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
@@ -388,13 +388,13 @@ std::string_view kind_of(const ScriptNode& node) {
   for (const char* key : whole_kinds) {
     if (!node.find(key)) continue;
     if (!kind.empty())
-      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
     kind = key;
   }
   for (const char* key : content_kinds) {
     if (!node.find(key)) continue;
     if (kind.empty()) return key;
-    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" cannot be combined");
   }
   return kind;
 }
@@ -403,7 +403,7 @@ std::string_view kind_of(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
   for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
-  script_reading::fail(node, "a reply says what it is by one of: " + all);
+  script_reading::fail(node, "a reply needs one of: " + all);
 }
 
 /// Returns the reply of this kind, before other setters apply.
@@ -420,7 +420,7 @@ Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view 
   const std::size_t noted = reader.noted();
   reader.read_list(node.at("choices"), &add_choice, &parts);
   if (reader.noted() > noted) throw ScriptMistake();
-  if (parts.empty()) script_reading::fail(node.at("choices"), "a list without a choice");
+  if (parts.empty()) script_reading::fail(node.at("choices"), "the list needs at least one choice");
   return join_choices(parts);
 }
 

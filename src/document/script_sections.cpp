@@ -49,7 +49,7 @@ ScriptType replies() {
 
 void read_replies(ScriptReader& reader, const ScriptNode& node, void (*read)(ScriptReader&, const ScriptNode&, void*),
                   void* target) {
-  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a reply");
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "the list needs at least one reply");
   reader.read_list(node, read, target);
 }
 
@@ -82,7 +82,7 @@ void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most()))
-    script_reading::fail(node, "calls are counted in whole numbers from 0 on");
+    script_reading::fail(node, "a number of calls must be a whole number of at least 0");
   stub_of(target).expected_calls = calls;
 }
 
@@ -104,7 +104,7 @@ std::vector<MachineState> read_states(const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object such as {\"order\": \"paid\"}");
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
-    if (machine.empty()) script_reading::fail(node, "a state machine has a name");
+    if (machine.empty()) script_reading::fail(node, "a state machine needs a name");
     const std::string problem = script_values::too_long_a_name(machine);
     if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
     states.push_back({machine, script_values::name_of(node.member(machine, state))});
@@ -139,18 +139,19 @@ void check_source(ScriptReader&, const ScriptNode& node, void*) { source_of(node
 inline constexpr ScriptRow stub_rows[] = {
     {"name", &name_text, "the name that reports show", &set_stub_name},
     {"when", &when, "which requests it answers; unless set, all", &set_when},
-    {"should", &when, "what verify() demands of the requests that it answers", &set_should},
-    {"reply", &reply, "what it answers", &add_reply},
-    {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
-    {"never", &yes, "in place of a reply: it must not be asked", &set_never},
+    {"should", &when, "what verify() requires of the requests that it answers", &set_should},
+    {"reply", &reply, "its reply", &add_reply},
+    {"replies", &replies, "its replies, one per request; the last one repeats", &add_replies},
+    {"never", &yes, "instead of a reply: no request may match it", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
     {"expect", &calls, "how many calls verify() expects", &set_expect},
-    {"times", &positive, "how many requests it answers before it steps aside", &set_times},
-    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority, false,
+    {"times", &positive, "how many requests it answers; later ones go to other stubs", &set_times},
+    {"priority", &whole, "stubs with a higher priority are tried first; 0 unless set", &set_priority, false,
      R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
-    {"source", &source, "where it is written, such as \"test_agent.py:12\", for reports; unless set, its line",
+    {"source", &source,
+     "its place in the source, such as \"test_agent.py:12\", for reports; unless set, its line in the script",
      &check_source},
 };
 inline constexpr ScriptTable stub_table{
@@ -175,7 +176,7 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
       script_reading::fail(node.at(key),
                            std::string("\"") + key + "\" has no meaning beside \"never\", which answers nothing");
   if (node.find("times") && node.find("then"))
-    script_reading::fail(node, "\"times\" steps aside, and \"then\" refuses what comes then; choose one");
+    script_reading::fail(node, "\"times\" passes later requests to other stubs, and \"then\" refuses them; choose one");
   if (reader.noted() > noted) return;
   try {
     require_consistent(stub);
@@ -203,8 +204,8 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"base64", &base64, "a body of any bytes", nullptr},
     {"content_type", &text, "its Content-Type", nullptr},
     {"headers", &headers, "response headers", nullptr},
-    {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
-    {"first_token_after", &timing, "when the answer begins to leave", nullptr},
+    {"failure", &failure, "a failure in place of a body; its setters are keys beside it", nullptr},
+    {"first_token_after", &timing, "when the answer starts", nullptr},
     {"faults", &faults, "what breaks the answer, and where", nullptr},
 };
 inline constexpr ScriptTable http_reply_table{
@@ -223,9 +224,9 @@ ScriptType http_replies() {
 
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
-    {"path", &text, "begins with \"/\"; a segment {name} takes any one", nullptr, true, R"("pattern":"^/")"},
-    {"reply", &http_reply, "what it answers", nullptr},
-    {"replies", &http_replies, "what it answers, one request each; the last stays", nullptr},
+    {"path", &text, "begins with \"/\"; a segment {name} matches any segment", nullptr, true, R"("pattern":"^/")"},
+    {"reply", &http_reply, "its reply", nullptr},
+    {"replies", &http_replies, "its replies, one per request; the last one repeats", nullptr},
 };
 inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows),
                                              R"("oneOf":[{"required":["reply"]},{"required":["replies"]}])"};
@@ -265,7 +266,7 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
-    script_reading::fail(node, "this operation is there twice");
+    script_reading::fail(node, "this operation occurs twice");
   plan_of(target).operations.push_back(std::move(mounted));
 }
 
@@ -283,7 +284,7 @@ inline constexpr ScriptTable scope_table{
 ScriptType scope() { return {"object with one key", nullptr, &scope_table}; }
 
 inline constexpr ScriptRow forced_failure_rows[] = {
-    {"failure", &failure, "the failure; its setters stand beside it", nullptr, true},
+    {"failure", &failure, "the failure; its setters are keys beside it", nullptr, true},
     {"times", &positive, "how many requests; 1 unless set", nullptr},
     {"always", &yes, "every request", nullptr},
     {"for", &scope, "which requests; unless set, all", nullptr},
@@ -355,17 +356,17 @@ ScriptType interim() {
 }
 
 inline constexpr ScriptRow chaos_kind_rows[] = {
-    {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
+    {"failure", &failure, "answers with a failure; its setters are keys beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
-    {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
-    {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
+    {"interim", &interim, "\"unsolicited_continue\" or early_hints before the reply", nullptr},
+    {"effect", &effect, "what breaks the reply; needs a trigger beside it", nullptr},
 };
 inline constexpr ScriptRow chaos_setter_rows[] = {
     {"probability", &number, "strikes with this probability", &SetBy<&Chaos::probability>::apply, false,
      R"("minimum":0,"maximum":1)"},
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
-    {"by_request", &yes, "draws alike each time a request comes, in each gateway of the same seed",
+    {"by_request", &yes, "draws the same result each time a request comes, in every gateway with the same seed",
      &SetBy<&Chaos::by_request>::apply},
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
@@ -395,16 +396,16 @@ ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items"
 Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
-    if (!pace.sets_anything()) script_reading::fail(node.at("pace"), "a pace that sets nothing slows nothing");
+    if (!pace.sets_anything()) script_reading::fail(node.at("pace"), "the pace must set something");
     if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
-      script_reading::fail(node.at("pace").at("chunked"), "\"pieces\" fit one reply: they belong there");
+      script_reading::fail(node.at("pace").at("chunked"), "\"pieces\" fit only one reply: set them there");
     return Chaos(pace);
   }
   const ConnectionFault fault = read_connection_fault(reader, node.at("interim"));
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue && fault.kind() != ConnectionFault::Kind::early_hints)
-    script_reading::fail(node.at("interim"),
-                         "only \"unsolicited_continue\" and early_hints can stand in front of a reply; the "
-                         "others belong into \"connections\"");
+    script_reading::fail(
+        node.at("interim"),
+        "only \"unsolicited_continue\" and early_hints can come before a reply; put the others into \"connections\"");
   return Chaos(fault);
 }
 
@@ -479,7 +480,7 @@ void read_gateway_section(ScriptReader& reader, const ScriptNode& node, void* ta
   read_gateway(reader, node, options);
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     for (const Json& other : plan_of(target).gateways)
-      if (other.contains(key)) script_reading::fail(node.member(key, value), "another file has said this before");
+      if (other.contains(key)) script_reading::fail(node.member(key, value), "an earlier file has set this already");
   }
   plan_of(target).gateways.push_back(node.value);
 }
@@ -494,11 +495,11 @@ void add_states(ScriptReader&, const ScriptNode& node, void* target) {
 ScriptType findings() { return {"list of objects", R"({"type":"array","items":{"type":"object"}})"}; }
 
 inline constexpr ScriptRow bundle_rows[] = {
-    {"about", &text, "what this file holds, for whoever is about to pass it on", nullptr, true},
+    {"about", &text, "what this file contains, for people who pass it on", nullptr, true},
     {"version", &text, "the version of mock_gateway that made it", nullptr},
     {"seed", &count, "the seed of that gateway", nullptr},
     {"exchange", &json_object, "the exchange, as the control API shows it", nullptr},
-    {"findings", &findings, "what the review said of it", nullptr},
+    {"findings", &findings, "the findings of the review about it", nullptr},
 };
 inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundle_rows)};
 
@@ -519,20 +520,20 @@ ScriptType version() { return {"1", R"({"const":1})"}; }
 
 void check_version(ScriptReader&, const ScriptNode& node, void*) {
   if (node.value != 1)
-    script_reading::fail(node, "this release reads version 1 of the format, and this says " + node.value.dump());
+    script_reading::fail(node, "this release reads version 1 of the format, but the script says " + node.value.dump());
 }
 
 inline constexpr ScriptRow document_rows[] = {
-    {"bundle", &bundle, "of a bundle: the exchange that it answers again", &check_bundle},
+    {"bundle", &bundle, "in a bundle: the exchange that it answers again", &check_bundle},
     {"mock_gateway", &version, "the version of the format", &check_version, true},
     {"gateway", &gateway, "how the gateway starts", &read_gateway_section},
-    {"keys", &keys, "API keys beside the default one", &read_section<&add_key>},
-    {"stubs", &stubs, "what is answered; the first that matches answers", &read_section<&add_stub>},
-    {"operations", &operations_section, "other operations, behind the same keys", &read_section<&add_operation>},
+    {"keys", &keys, "API keys besides the default one", &read_section<&add_key>},
+    {"stubs", &stubs, "the stubs; the first one that matches answers", &read_section<&add_stub>},
+    {"operations", &operations_section, "other operations, with the same keys", &read_section<&add_operation>},
     {"failures", &failures_section, "failures forced on requests", &read_section<&add_failure>},
     {"chaos", &chaos_section, "rules of chaos", &read_section<&add_chaos>},
     {"connections", &connections_section, "faults of connections", &read_section<&add_connection_fault>},
-    {"states", &machine_states, "where state machines start", &add_states},
+    {"states", &machine_states, "the initial states of state machines", &add_states},
     {"scenario", &scenario_section, "what makes the script a scenario of a catalogue", &read_scenario_section},
 };
 inline constexpr ScriptTable document_table{"document", document_rows, std::size(document_rows)};

@@ -112,7 +112,7 @@ const std::string& name_of(const ScriptNode& node) {
 
 const std::string& key_name(const ScriptNode& node) {
   if (secrets::looks_like_key(text_of(node)))
-    script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
+    script_reading::fail(node, "this looks like a secret; refer to a key by its \"name\" or its id");
   return name_of(node);
 }
 
@@ -125,7 +125,7 @@ ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* wh
 
 void require_yes(const ScriptNode& node) {
   if (!node.value.is_boolean()) script_reading::fail_expected(node, "true");
-  if (!node.value.get<bool>()) script_reading::fail(node, "expected true; leave the key out for the opposite");
+  if (!node.value.get<bool>()) script_reading::fail(node, "expected true; for false, leave the key out");
 }
 
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words) {
@@ -211,7 +211,7 @@ std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const
 Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
-    script_reading::fail(node, "a time of a pace is at most 30 days; the effect \"stall\" waits for ever");
+    script_reading::fail(node, "a time of a pace is at most 30 days; to wait forever, use the effect \"stall\"");
   return time;
 }
 
@@ -251,7 +251,7 @@ std::string read_as(As<std::string>, ScriptReader&, const ScriptNode& node) { re
 std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
-    script_reading::fail(node, "the number is beyond 63 bits");
+    script_reading::fail(node, "the number does not fit into 63 bits");
   if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
   // 2.0 is whole, as in JSON Schema. Beyond 2^53 a double may be inexact.
   const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
@@ -270,7 +270,7 @@ std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& nod
 int read_as(As<int>, ScriptReader& reader, const ScriptNode& node) {
   const std::int64_t number = read_value<std::int64_t>(reader, node);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
-    script_reading::fail(node, "the number is beyond 32 bits");
+    script_reading::fail(node, "the number does not fit into 32 bits");
   return static_cast<int>(number);
 }
 
@@ -334,7 +334,7 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
   const ScriptNode value = node.at(key.data());
   if (key == "pieces") {
     const auto pieces = script_values::list_of<std::string>(reader, value);
-    if (pieces.empty()) script_reading::fail(value, "a list without a piece");
+    if (pieces.empty()) script_reading::fail(value, "the list needs at least one piece");
     for (std::size_t index = 0; index < pieces.size(); ++index)
       if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
     return by_pieces(pieces);
@@ -342,7 +342,7 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
   std::size_t kind = 0;
   while (keys[kind] != key) ++kind;
   const auto count = read_value<std::size_t>(reader, value);
-  if (count == 0) script_reading::fail_expected(value, "a whole number from 1 on");
+  if (count == 0) script_reading::fail_expected(value, "a whole number of at least 1");
   return Chunking(kinds[kind], count);
 }
 
@@ -370,7 +370,7 @@ wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) 
       headers.add(name, script_values::header_value(field, name));
       continue;
     }
-    if (value.empty()) script_reading::fail(field, "a list without a value");
+    if (value.empty()) script_reading::fail(field, "the list needs at least one value");
     for (std::size_t index = 0; index < value.size(); ++index)
       headers.add(name, script_values::header_value(field.element(index), name));
   }
@@ -380,14 +380,14 @@ wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) 
 RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
   const RateLimit limit = read_value<RateLimit>(reader, node);
   if (limit.requests == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+    script_reading::fail(node, "a limit needs at least one request, and a time longer than 0");
   return limit;
 }
 
 TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
   const TokenLimit limit = read_value<TokenLimit>(reader, node);
   if (limit.tokens == 0 || limit.window <= Duration{0})
-    script_reading::fail(node, "a limit of tokens allows at least one in a time that is not 0");
+    script_reading::fail(node, "a limit of tokens needs at least one token, and a time longer than 0");
   return limit;
 }
 

@@ -71,11 +71,11 @@ StubBuilder::~StubBuilder() = default;
 
 detail::StubPlan& StubBuilder::plan() {
   if (plan_) return *plan_;
-  throw GatewayError("this builder has mounted its stub, or was moved from; gateway.chat() begins another");
+  throw GatewayError("this builder has mounted its stub, or was moved from; start another with gateway.chat()");
 }
 
 StubBuilder StubBuilder::times(std::size_t count) && {
-  if (count == 0) throw GatewayError("times(0): a stub that may not be asked is said by never()");
+  if (count == 0) throw GatewayError("times(0): for a stub that must not be called, use never()");
   plan().at_most = count;
   return std::move(*this);
 }
@@ -84,7 +84,7 @@ StubBuilder StubBuilder::expect(Range calls) && {
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most())) {
-    throw GatewayError("expect(" + calls.to_string() + "): calls are counted in whole numbers from 0 on");
+    throw GatewayError("expect(" + calls.to_string() + "): a number of calls must be a whole number of at least 0");
   }
   plan().expected_calls = calls;
   return std::move(*this);
@@ -100,13 +100,13 @@ StubBuilder StubBuilder::in_state(std::string machine, std::string state) && {
     if (wanted.machine == machine)
       throw GatewayError("in_state: a stub waits for one state of state machine \"" + machine + "\", not for two");
   }
-  if (machine.empty()) throw GatewayError("in_state: a state machine has a name");
+  if (machine.empty()) throw GatewayError("in_state: a state machine needs a name");
   plan().in_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::then_state(std::string machine, std::string state) && {
-  if (machine.empty()) throw GatewayError("then_state: a state machine has a name");
+  if (machine.empty()) throw GatewayError("then_state: a state machine needs a name");
   for (const detail::MachineState& next : plan().then_states) {
     if (next.machine == machine)
       throw GatewayError("then_state: a stub moves state machine \"" + machine + "\" to one state, not to two");
@@ -145,7 +145,7 @@ void StubBuilder::add(ReplyFunction function) {
 void StubBuilder::add(NothingMore) { plan().nothing_more = true; }
 
 Stub StubBuilder::mount() {
-  if (plan().replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  if (plan().replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; use never()");
   return live();
 }
 

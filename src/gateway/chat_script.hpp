@@ -89,7 +89,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "when(...) takes matchers, such as user_says(\"weather\"); a reply belongs into reply(...)");
+                  "when(...) takes matchers, such as user_says(\"weather\"); pass replies to reply(...)");
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
       (match(std::forward<Matchers>(matchers)), ...);
     }
@@ -101,7 +101,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder should(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "should(...) takes matchers, such as temperature_is(0.2); a reply belongs into reply(...)");
+                  "should(...) takes matchers, such as temperature_is(0.2); pass replies to reply(...)");
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
       (validate(std::forward<Matchers>(matchers)), ...);
     }
@@ -130,8 +130,8 @@ class [[nodiscard]] StubBuilder {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
     constexpr bool known = (is_reply<Replies> && ...);
     static_assert(known,
-                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; a "
-                  "matcher belongs into when(...)");
+                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; pass "
+                  "matchers to when(...)");
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }

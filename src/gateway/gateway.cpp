@@ -115,8 +115,8 @@ class Gateway::Impl : public detail::NoteSource {
     end_notes();
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
-                    " is destroyed by a function that it called itself, for whose end its destructor would wait; "
-                    "destroy it on a thread of the test"});
+                    " is destroyed by a function that it called itself; its destructor would wait for that function "
+                    "forever. Destroy it on a thread of the test"});
       std::abort();
     }
     server.reset();  // nothing arrives afterwards
@@ -152,9 +152,10 @@ class Gateway::Impl : public detail::NoteSource {
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
     if (reporter && reporter(report)) return;
-    detail::warn({"the gateway made at ", where.to_string(), " is destroyed, and nobody has looked at this:\n\n",
-                  report.text,
-                  "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass."});
+    detail::warn(
+        {"the gateway made at ", where.to_string(), " is destroyed, and the test has not checked these problems:\n\n",
+         report.text,
+         "\n\nCheck them with CHECK(gateway.verify()), or ignore them with Options::verify_on_destruction(false)."});
     if (!report.unwinding) std::abort();
   }
 
@@ -202,7 +203,7 @@ Gateway::Impl& Gateway::asked() const {
   if (Impl* const impl = here()) return *impl;
   throw GatewayError("the gateway at " + impl_->root_url + " was made by another process, " +
                      std::to_string(impl_->process) +
-                     ", and only that one can script it and ask what it saw; its addresses are known here too");
+                     ", and only that process can script and inspect it; its addresses are available here too");
 }
 
 detail::GatewayState* Gateway::serving() const {

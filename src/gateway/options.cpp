@@ -141,7 +141,7 @@ void require_valid(const OptionValues& options) {
   if (options.host.empty()) refuse("host must not be empty");
   if (options.max_n < 1) refuse("max_n must be at least 1");
   if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
-    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+    refuse("by_pieces fits only one reply; set it there: text(…).chunked(by_pieces({…}))");
   if (options.max_body == 0) refuse("max_body must be at least 1");
   if (options.max_head < 1024) refuse("max_head must be at least 1024");
   if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||

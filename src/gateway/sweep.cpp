@@ -55,13 +55,13 @@ SweepOptions SweepOptions::with(std::initializer_list<Matcher> matchers) const {
 }
 
 SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
-  if (data_->splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
+  if (data_->splits) throw GatewayError("splits() break nothing; use effects with SweepOptions{}");
   if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
   return detail::with(*this, &detail::SweepPlan::effects, std::move(effects));
 }
 
 SweepOptions SweepOptions::every_byte() const {
-  if (data_->splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
+  if (data_->splits) throw GatewayError("splits() are at every byte; use every_byte with SweepOptions{}");
   return detail::with(*this, &detail::SweepPlan::every_byte, true);
 }
 
@@ -71,7 +71,7 @@ SweepOptions SweepOptions::limit(std::size_t steps) const {
 }
 
 SweepOptions SweepOptions::body_only() const {
-  if (!data_->splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
+  if (!data_->splits) throw GatewayError("body_only is for splits(); to break a head, use before_headers()");
   return detail::with(*this, &detail::SweepPlan::body_only, true);
 }
 
@@ -313,7 +313,7 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
     static_cast<void>(exchange.outcome(left()));
     if (const std::vector<std::string> strikes = exchange.chaos(); !strikes.empty())
       throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
-                         "): call clear_chaos() before");
+                         "): call clear_chaos() first");
   }
   // One request may get lost on a connection broken by the previous step, but not two.
   if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
@@ -403,15 +403,15 @@ SweepStep SweepRun::split(std::size_t byte) {
 
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where) {
-  if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
+  if (!run) throw GatewayError("sweep: the callable is empty; it must call the gateway");
   if (!Access::data(reply).faults.empty())
     throw GatewayError("sweep: it breaks the reply itself; give it one without fault(…)");
   if (!Access::data(reply).holds.empty())
-    throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
+    throw GatewayError("sweep: no gate opens while the callable runs; give it a reply without hold(…)");
   const Pace& pace = Access::data(reply).pace;
   if (is_manual(clock) && (pace.first_token() || pace.gap() || pace.rate()))
     throw GatewayError(
-        "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
+        "sweep: a manual clock stands still while the callable runs; give it a reply without a pace, or the gateway "
         "an InstantClock");
   return Sweep(share<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
                                std::move(run), Access::data(options), where));

@@ -25,7 +25,7 @@ Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
     thread_.start([this] { run(); });
   } catch (const std::system_error&) {
     if (reserve_ >= 0) sockets::close(reserve_);
-    give_up("the system gives no thread (ulimit -u, or the limit of the container)");
+    give_up("the system refuses another thread (ulimit -u, or the limit of the container)");
   }
 }
 

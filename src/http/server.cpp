@@ -215,7 +215,7 @@ class Server::Impl final : public httplib::Server {
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
-            "connections for which none is left are answered 503 connection_limit"});
+            "when none is left, a connection is answered 503 connection_limit"});
   }
 
   void require_not_turning_away() const {
@@ -251,7 +251,7 @@ class Server::Impl final : public httplib::Server {
           reactor->add(std::move(connection), std::move(served));
         return std::nullopt;
       }
-      return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
+      return among_the_open("the system refuses another thread for a connection (ulimit -u, or a container's limit)");
     });
   }
 

@@ -474,7 +474,7 @@ std::optional<std::string> why_not_listen(const std::string& host, int port) {
     } else if (errno == EADDRINUSE) {
       reason = "port " + std::to_string(port) + " is taken";
     } else if (errno == EADDRNOTAVAIL) {
-      reason = "the host \"" + host + "\" is no address of this machine";
+      reason = "the host \"" + host + "\" is not an address of this machine";
     } else if (errno == EACCES) {
       reason = "port " + std::to_string(port) + " needs privileges";
     } else {

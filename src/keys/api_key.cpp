@@ -30,8 +30,8 @@ KeyOptions KeyOptions::disabled(bool disabled) const {
 }
 KeyOptions KeyOptions::state_for(KeyState state, std::size_t requests) const {
   if (state == KeyState::deleted)
-    throw GatewayError("a key is enabled or disabled for a while; Keys::remove deletes it");
-  if (requests == 0) throw GatewayError("a key is in a state for at least 1 request");
+    throw GatewayError("this takes the states enabled and disabled; delete a key with Keys::remove");
+  if (requests == 0) throw GatewayError("a state of a key lasts at least 1 request");
   KeyOptions changed = *this;
   changed.values_.steps.push_back({state, requests});
   return changed;

@@ -47,7 +47,7 @@ std::string hint_of(std::string_view secret) {
 
 std::string taken(const ApiKey& holder) {
   return "that secret belongs to " + name_of(holder) +
-         (holder.state == KeyState::deleted ? ", which is deleted and cannot come back" : "") +
+         (holder.state == KeyState::deleted ? ", which is deleted and cannot be restored" : "") +
          "; choose another, or leave it out to have one generated";
 }
 
@@ -55,31 +55,33 @@ void require_secret(const std::string& secret) {
   const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (!visible || secret.empty() || secret == "sk-") {
     throw GatewayError(
-        "a key's secret is visible ASCII without spaces, not empty, and more than \"sk-\"; leave it out to have one "
-        "generated, which begins with \"sk-\"");
+        "a key's secret must be visible ASCII without spaces, and neither empty nor just \"sk-\"; leave it out to have "
+        "one generated");
   }
 }
 
 void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
-    if (!text::is_valid_utf8(id)) throw GatewayError("a model that a key may use is named in JSON, and must be UTF-8");
+    if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
   }
 }
 
 void require_limit(const std::optional<RateLimit>& limit) {
   if (!limit) return;
   if (limit->requests == 0) {
-    throw GatewayError("a rate limit allows at least 1 request per window; disable a key to let nothing through");
+    throw GatewayError(
+        "a rate limit must allow at least 1 request per window; to refuse all requests, disable the key");
   }
-  if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
+  if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window must be longer than 0");
 }
 
 void require_limit(const std::optional<TokenLimit>& limit) {
   if (!limit) return;
   if (limit->tokens == 0) {
-    throw GatewayError("a limit of tokens allows at least 1 per window; disable a key to let nothing through");
+    throw GatewayError(
+        "a limit of tokens must allow at least 1 token per window; to refuse all requests, disable the key");
   }
-  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens is longer than 0");
+  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens must be longer than 0");
 }
 
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
@@ -535,7 +537,7 @@ KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
   if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
-    throw GatewayError("a key is named by its id, not by its secret; CreatedKey::id and Keys::list() show it");
+    throw GatewayError("name a key by its id, not by its secret; CreatedKey::id and Keys::list() have the id");
   }
   std::string shown = id;
   known_.mask(shown);

@@ -10,7 +10,7 @@ namespace mock_gateway::detail {
 void require_header_field(const std::string& name, const std::string& value) {
   if (!text::is_token(name)) {
     throw GatewayError("\"" + text::excerpt(name, 60) +
-                       "\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
+                       "\" is not a header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
   }
   if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
     throw GatewayError("the value of header \"" + text::excerpt(name, 60) +
@@ -28,13 +28,12 @@ std::string require_utf8(std::string value, std::string_view what) {
 }
 
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
-  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
+  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, but 0 was given");
   return number;
 }
 
 void refuse_moved_from(const char* type) {
-  throw GatewayError(std::string("this ") + type +
-                     " was moved from, so that nothing is left in it; copy it where it is used a second time");
+  throw GatewayError(std::string("this ") + type + " was moved from and is empty; copy it if you need it again");
 }
 
 }  // namespace mock_gateway::detail

@@ -17,29 +17,28 @@ namespace detail {
 namespace faults {
 
 inline constexpr const char* inside_an_event =
-    "an event does not stand inside another; use after_events or after_tokens";
+    "an event cannot be sent inside another; use after_events or after_tokens";
 
 /// One row for each kind, in the order of the enum.
 inline constexpr TriggerRow triggers[] = {
     {Trigger::Kind::before_headers, "before_headers", TriggerArgument::none, "", TriggerReach::any_reply,
      "before headers", "", "no stream has begun; use after_headers()", "before the status line"},
     {Trigger::Kind::after_headers, "after_headers", TriggerArgument::none, "", TriggerReach::any_reply, "after headers",
-     "", "", "the head is sent, the body not begun"},
+     "", "", "after the head, before the body"},
     {Trigger::Kind::after_events, "after_events", TriggerArgument::count, "events", TriggerReach::streams,
-     "after %n event(s)", "after event %n", "", "after the event of that number"},
+     "after %n event(s)", "after event %n", "", "after the event with this number"},
     {Trigger::Kind::after_tokens, "after_tokens", TriggerArgument::count, "tokens", TriggerReach::streams,
-     "after %n token(s)", "after token %n", "", "after the token of that number"},
+     "after %n token(s)", "after token %n", "", "after the token with this number"},
     {Trigger::Kind::after_bytes, "after_bytes", TriggerArgument::count, "bytes of the body", TriggerReach::any_reply,
-     "after %n byte(s) of the body", "after byte %n of the body", inside_an_event, "after so many bytes of the body"},
+     "after %n byte(s) of the body", "after byte %n of the body", inside_an_event, "after this many bytes of the body"},
     {Trigger::Kind::inside_event, "inside_event", TriggerArgument::event_and_byte, "events", TriggerReach::streams,
-     "inside event %n, after %b byte(s)", "", inside_an_event, "after so many bytes of an event: [event, bytes]"},
+     "inside event %n, after %b byte(s)", "", inside_an_event, "after this many bytes of an event: [event, bytes]"},
     {Trigger::Kind::inside_character, "inside_character", TriggerArgument::count, "events", TriggerReach::streams,
-     "inside a character of event %n", "", inside_an_event,
-     "inside the first character of several bytes of that event"},
+     "inside a character of event %n", "", inside_an_event, "inside the first multi-byte character of this event"},
     {Trigger::Kind::before_done, "before_done", TriggerArgument::none, "", TriggerReach::streams, "before [DONE]", "",
      "", "after every event but [DONE]"},
     {Trigger::Kind::at_end, "at_end", TriggerArgument::none, "", TriggerReach::any_reply, "at the end", "",
-     "no event comes then; use before_done()", "after the last event, before the body is terminated"},
+     "no event follows; use before_done()", "after the last event, before the body is terminated"},
 };
 
 /// One row for each kind, in the order of the enum.
@@ -66,17 +65,18 @@ inline constexpr EffectRow effects[] = {
 };
 
 inline constexpr EffectForm forms[] = {
-    {Effect::Kind::stall, "stall", EffectArgument::duration, "sends nothing for so long, then goes on",
+    {Effect::Kind::stall, "stall", EffectArgument::duration, "sends nothing for this time, then goes on",
      "; without one it lasts until the client leaves"},
-    {Effect::Kind::stall, "stall_at_gate", EffectArgument::gate, "sends nothing until the gate of that name opens"},
+    {Effect::Kind::stall, "stall_at_gate", EffectArgument::gate, "sends nothing until the gate with this name opens"},
     {Effect::Kind::garbage, "garbage", EffectArgument::bytes,
-     "this text in place of what would follow, then the connection ends", "; close_connection() sends none"},
-    {Effect::Kind::garbage, "garbage_base64", EffectArgument::base64, "these bytes, likewise"},
-    {Effect::Kind::error_event, "error_event", EffectArgument::json, "an event with this data, then the end"},
+     "sends this text instead of the rest, then ends the connection", "; close_connection() sends none"},
+    {Effect::Kind::garbage, "garbage_base64", EffectArgument::base64, "like garbage, with these bytes"},
+    {Effect::Kind::error_event, "error_event", EffectArgument::json,
+     "sends an event with this data instead of the rest, then [DONE]"},
     {Effect::Kind::error_event, "error_event_failure", EffectArgument::failure,
-     "an event with the body of a failure, then the end"},
+     "sends an event with the body of a failure instead of the rest, then [DONE]"},
     {Effect::Kind::wrong_content_length, "wrong_content_length", EffectArgument::difference,
-     "a Content-Length that is wrong by so many bytes"},
+     "announces a Content-Length that is wrong by this many bytes"},
 };
 
 static_assert(are_all(triggers, &TriggerRow::kind, static_cast<std::size_t>(Trigger::Kind::at_end) + 1),

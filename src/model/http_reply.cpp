@@ -25,7 +25,7 @@ HttpReply::HttpReply(Whole whole)
       content_type_(std::move(whole.content_type)) {
   if (status_ < 200 || status_ > 599)
     throw GatewayError("HttpReply: status " + std::to_string(status_) +
-                       " is no final status; give one from 200 to 599");
+                       " is not a final status; give one from 200 to 599");
   detail::require_header_field("Content-Type", content_type_);
 }
 

@@ -57,7 +57,7 @@ double pace_nanoseconds(Duration time, const char* what) {
   const auto nanoseconds = static_cast<double>(time.count());
   if (nanoseconds < 0) throw GatewayError(std::string(what) + " of a pace must not be negative");
   if (nanoseconds > pace_check::longest) {
-    throw GatewayError(std::string(what) + " of a pace is at most 30 days; fault(…, stall()) waits for ever");
+    throw GatewayError(std::string(what) + " of a pace is at most 30 days; to wait forever, use fault(…, stall())");
   }
   return nanoseconds;
 }
@@ -146,14 +146,14 @@ Rate recorded(std::vector<double> rates) {
 }
 
 Chunking::Chunking(Kind kind, std::size_t count) : kind_(kind), count_(count) {
-  if (kind == Kind::pieces) throw GatewayError("pieces are given by by_pieces({…})");
-  if (count == 0) throw GatewayError("a delta holds at least one of what it is cut by; give a count from 1");
+  if (kind == Kind::pieces) throw GatewayError("give pieces with by_pieces({…})");
+  if (count == 0) throw GatewayError("a delta needs at least one unit; give a count of at least 1");
 }
 
 Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count_(1) {
   if (pieces.empty()) throw GatewayError("by_pieces needs at least one piece");
   for (const std::string& piece : pieces) {
-    if (piece.empty()) throw GatewayError("by_pieces: a piece is empty; chunks({…}) sends deltas that say nothing");
+    if (piece.empty()) throw GatewayError("by_pieces: a piece is empty; to send empty deltas, use chunks({…})");
     if (!detail::text::is_valid_utf8(piece))
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }

@@ -11,10 +11,10 @@
 
 namespace mock_gateway {
 Range::Range(double least, double most) : least_(least), most_(most) {
-  if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range is made of numbers, and this is none");
+  if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range needs two numbers, but got NaN");
   if (least > most) {
     throw GatewayError("a range from " + detail::text::number(least) + " to " + detail::text::number(most) +
-                       " holds nothing; the smaller number comes first");
+                       " is empty; give the smaller number first");
   }
 }
 

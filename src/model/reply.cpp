@@ -29,7 +29,8 @@ Reply join_choices(const std::vector<Reply>& replies) {
 
 Reply make_raw_reply(int status, std::string body, std::string content_type) {
   if (status < 200 || status > 599) {
-    throw GatewayError("raw_reply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
+    throw GatewayError("raw_reply: status " + std::to_string(status) +
+                       " is not a final status; give one from 200 to 599");
   }
   if ((status == 204 || status == 304) && !body.empty()) {
     throw GatewayError("raw_reply: a reply of status " + std::to_string(status) +
@@ -92,7 +93,7 @@ StreamChunk StreamChunk::of_json(const Json& json) {
 }
 
 StreamChunk StreamChunk::of_bytes(std::string bytes) {
-  if (bytes.empty()) throw GatewayError("raw_bytes needs at least one byte: an HTTP chunk of none would end the body");
+  if (bytes.empty()) throw GatewayError("raw_bytes needs at least one byte: an empty HTTP chunk would end the body");
   StreamChunk chunk;
   chunk.bytes_ = std::move(bytes);
   chunk.raw_ = true;
@@ -108,12 +109,12 @@ StreamChunk StreamChunk::of_fields(std::string lines) {
     const std::string line = rest.substr(start, rest.find('\n', start) - start);
     if (line.empty() || line.find('\r') != std::string::npos) {
       throw GatewayError(
-          "event needs a line, none that is empty, and separates them by \"\\n\" alone: event(\"id: 7\"); the "
-          "dialect's line_end and the blank line are written for it");
+          "event needs at least one line, no empty line, and only \"\\n\" between lines: event(\"id: 7\"); the gateway "
+          "adds the dialect's line_end and the blank line");
     }
     if (line.substr(0, line.find(':')) == "data")
       throw GatewayError(
-          "event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
+          "event is for an event without data; use json_chunk(json) for one with data, or raw_bytes(…) for any bytes");
     start += line.size() + 1;
   }
   return chunk;
@@ -330,9 +331,9 @@ Reply Reply::fault(Trigger trigger, Effect effect) const {
 
 Reply Reply::hold(Gate gate, HoldPoint place) const {
   Reply changed = *this;
-  if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
+  if (data_->failure) throw GatewayError("a failure has no events or tokens, so it cannot be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
-    throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
+    throw GatewayError("a raw reply has no tokens; before_event(1) holds all of it");
   changed.edit().holds.push_back(Hold{std::move(gate), place});
   return changed;
 }
@@ -340,7 +341,7 @@ Reply Reply::hold(Gate gate, HoldPoint place) const {
 Reply Reply::sse(SseDialect dialect) const {
   Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
-  if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
+  if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent unchanged");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
   changed.edit().sse = std::move(dialect);

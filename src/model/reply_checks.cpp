@@ -13,13 +13,13 @@ namespace reply_check {
 
 void require_completion(const ReplyData& data, const char* what) {
   if (data.failure) {
-    throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
+    throw GatewayError(std::string("a failure has no ") + what + "; set its body with Failure::body");
   }
   if (data.raw) {
-    throw GatewayError(std::string("a raw reply carries no ") + what + "; its body is sent as it is: write it there");
+    throw GatewayError(std::string("a raw reply has no ") + what + "; its body is sent unchanged: write it there");
   }
   if (data.chunks) {
-    throw GatewayError(std::string("chunks carry no ") + what + "; they are sent as they are: write it into them");
+    throw GatewayError(std::string("chunks have no ") + what + "; they are sent unchanged: write it into them");
   }
 }
 
@@ -68,7 +68,7 @@ double checked_logprob(double logprob) {
 std::int64_t checked_count(std::int64_t tokens, const char* what) {
   if (tokens < 0) {
     throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
-                       "; extra({{\"usage\", …}}) sends whatever it holds");
+                       "; extra({{\"usage\", …}}) sends any usage");
   }
   return tokens;
 }
@@ -91,18 +91,18 @@ std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigge
 
 /// Why the body can never be truncated at this trigger; empty if it can.
 std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
-  if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
+  if (kind == Trigger::Kind::before_headers) return "the body has not begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
   if ((data.failure || data.raw) && kind == Trigger::Kind::at_end)
-    return "nothing of the body is left then; use after_bytes or after_headers";
+    return "nothing of the body is left at that place; use after_bytes or after_headers";
   return "";
 }
 
 /// Why an effect in the head can never happen at this trigger; empty if it can.
 std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
-  if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
+  if (kind != Trigger::Kind::before_headers) return "the Content-Length is in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
-  if (data.headers.has("Content-Length")) return "the reply has a Content-Length of its own, which is sent as it is";
+  if (data.headers.has("Content-Length")) return "the reply sets its own Content-Length, which is sent unchanged";
   const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
   if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
   return "";
@@ -135,7 +135,7 @@ std::string triggers_of_any_reply() {
 
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (const std::string why = why_trigger_never_comes(data, trigger); !why.empty())
-    throw GatewayError(why + ", so \"" + trigger.to_string() + "\" never comes; use " + triggers_of_any_reply());
+    throw GatewayError(why + ", so \"" + trigger.to_string() + "\" never happens; use " + triggers_of_any_reply());
   if (const std::string why = why_effect_never_comes(data, trigger, effect); !why.empty())
     throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
 }
@@ -143,17 +143,17 @@ void require_possible(const ReplyData& data, const Trigger& trigger, const Effec
 void require_paceable(const ReplyData& data, const Pace& pace) {
   if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
     throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
-                       " leaves in one piece; first_token_after delays it");
+                       " is sent in one piece; first_token_after delays it");
   if (!pace.chunking()) return;
   if (data.failure || data.raw)
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " is sent in one piece");
   if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
 }
 
 void require_part(const ReplyData& part) {
   if (part.failure || part.raw || part.chunks) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
-    throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
+    throw GatewayError(std::string(kind) + " cannot be one of several choices; it must be the whole reply");
   }
   const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
@@ -161,7 +161,7 @@ void require_part(const ReplyData& part) {
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
       !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
-        "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
+        "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra "
         "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
         "choices(…).every(…)");
   }

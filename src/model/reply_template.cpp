@@ -23,9 +23,10 @@ inline constexpr std::string_view of_body = "request.body.";
 inline constexpr std::string_view of_header = "request.header.";
 
 [[noreturn]] void refuse(std::string_view place) {
-  throw GatewayError("\"" + text::printable(std::string(place), 60) +
-                     "\" is no place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
-                     "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
+  throw GatewayError(
+      "\"" + text::printable(std::string(place), 60) +
+      "\" is not a place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
+      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
 /// Returns the value at the pointer, or null.

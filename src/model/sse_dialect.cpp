@@ -50,13 +50,13 @@ SseDialect SseDialect::gzip(bool compressed) const { return with(&SseDialect::gz
 namespace detail {
 
 inline constexpr DialectRow DialectRow::rows[] = {
-    {"line_end", &SseDialect::line_end_, R"(what ends a line; "\n" unless set)", "", false, true},
+    {"line_end", &SseDialect::line_end_, R"(the end of a line; "\n" unless set)", "", false, true},
     {"space_after_colon", &SseDialect::space_after_colon_,
      "whether a space follows the colon of a field; true unless set", "no space followed the colon of a field"},
     {"done", &SseDialect::done_, "whether `data: [DONE]` ends the stream; true unless set", "[DONE] was left out",
      true},
     {"content_type", &SseDialect::content_type_, "the Content-Type of the reply; empty: no such header",
-     "the Content-Type was another"},
+     "the Content-Type was different"},
     {"byte_order_mark", &SseDialect::byte_order_mark_,
      "whether the stream begins with a byte order mark; false unless set", "a byte order mark came first"},
     {"event", &SseDialect::event_, "the `event:` field of each event; empty: none", "events had a name"},
@@ -67,7 +67,7 @@ inline constexpr DialectRow DialectRow::rows[] = {
     {"multi_line_data", &SseDialect::multi_line_data_,
      "whether JSON objects are written as three lines of data; false unless set", "an event had several lines of data"},
     {"comment", &SseDialect::comment_, "a comment before each event; empty: none", "a comment came before each event"},
-    {"ping_every", &SseDialect::ping_every_, "a ping each time so much has passed while the reply waits"},
+    {"ping_every", &SseDialect::ping_every_, "the time between pings while the reply waits"},
     {"ping", &SseDialect::ping_, "the lines of a ping; `: ping` unless set"},
     {"final_blank_line", &SseDialect::final_blank_line_, "whether a blank line follows the last event; true unless set",
      "the final blank line was left out", true},
@@ -76,7 +76,7 @@ inline constexpr DialectRow DialectRow::rows[] = {
     {"open_after_done", &SseDialect::open_after_done_,
      "whether the body stays open after the last event; false unless set", "the stream stayed open after its end",
      true},
-    {"trailer", &SseDialect::trailer_, "the trailer fields behind the last chunk, a line each; empty: none",
+    {"trailer", &SseDialect::trailer_, "the trailer fields after the last chunk, one per line; empty: none",
      "trailer fields followed the last chunk", true},
     {"gzip", &SseDialect::gzip_, "whether the body is compressed; false unless set", "the stream was compressed"},
 };
@@ -95,7 +95,7 @@ void require_dialect(const SseDialect& dialect) {
     throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
   const auto require_one_line = [](const std::string& value, const char* member) {
     if (value.find_first_of("\r\n") != std::string::npos)
-      throw GatewayError(std::string("SseDialect::") + member + " is one line; it must not hold CR or LF");
+      throw GatewayError(std::string("SseDialect::") + member + " must be one line, without CR or LF");
   };
   require_one_line(dialect.event(), "event");
   require_one_line(dialect.comment(), "comment");
@@ -104,27 +104,26 @@ void require_dialect(const SseDialect& dialect) {
       (*dialect.retry() < Duration::zero() || *dialect.retry() % std::chrono::milliseconds{1} != Duration{0}))
     throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
   if (dialect.ping_every() != Duration::zero() && dialect.ping_every() < std::chrono::milliseconds{1})
-    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
+    throw GatewayError("SseDialect::ping_every needs at least 1 ms, or 0 for no pings");
   if (dialect.ping().empty() || dialect.ping().find('\r') != std::string::npos) {
     throw GatewayError(
-        "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
-        "it");
+        "SseDialect::ping needs at least one line, and only \"\\n\" between lines; the gateway writes the dialect's "
+        "line_end instead");
   }
   for (std::size_t begin = 0; begin < dialect.trailer().size();) {
     const std::size_t end = std::min(dialect.trailer().find('\n', begin), dialect.trailer().size());
     const std::string line = dialect.trailer().substr(begin, end - begin);
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos)
-      throw GatewayError("SseDialect::trailer is lines such as \"x-checksum: 7f\", separated by \"\\n\"");
+      throw GatewayError("SseDialect::trailer needs lines such as \"x-checksum: 7f\", separated by \"\\n\"");
     require_header_field(line.substr(0, colon), line.substr(colon + 1));
     begin = end + 1;
   }
   if (dialect.after_done().empty()) return;
-  if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
+  if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] before it: leave done true");
   if (!dialect.final_blank_line()) {
     throw GatewayError(
-        "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
-        "final_blank_line true");
+        "SseDialect::after_done is a separate event, which needs a blank line before it: leave final_blank_line true");
   }
 }
 

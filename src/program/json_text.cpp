@@ -46,9 +46,9 @@ void read_key(ScriptReader& reader, const ScriptNode& node, void* target) {
     bool is_taken = wanted.store.knows(*key.secret());
     for (const detail::ScriptedKey& other : wanted.keys) is_taken = is_taken || other.secret() == key.secret();
     if (is_taken)
-      detail::script_reading::fail(node.at("secret"),
-                                   "another key has this secret, or had it; choose another, or leave it out to have "
-                                   "one made up");
+      detail::script_reading::fail(
+          node.at("secret"),
+          "another key has or had this secret; choose another, or leave it out to have one generated");
   }
   wanted.keys.push_back(std::move(key));
 }
@@ -114,7 +114,7 @@ void read_when(ScriptReader& reader, const ScriptNode& node, void* target) {
 void read_step(ScriptReader& reader, const ScriptNode& node, void* target) {
   detail::ReplyStep& step = *static_cast<detail::ReplyStep*>(target);
   step = detail::read_reply(reader, node);
-  if (step.asks) detail::script_reading::fail(node, "\"ask\" is what is being answered: say the reply itself");
+  if (step.asks) detail::script_reading::fail(node, "this answers an \"ask\": give the reply itself");
 }
 
 /// A script document made from a body that is one entry of a section, or the section itself.
@@ -153,7 +153,8 @@ class Wrapped {
 void refuse_gateway(const Json& document, ScriptReader& reader) {
   if (!document.is_object() || !document.contains("gateway")) return;
   reader.note({"/gateway",
-               "this says how a gateway starts, and this one runs: give it to the program with --script, or leave it "
+               "this says how a gateway starts, but this gateway is already running: give it to the program with "
+               "--script, or leave it "
                "out",
                true});
 }
@@ -179,7 +180,7 @@ void put_into_scope(detail::ScriptPlan& plan, const Json& document, const Script
     detail::ScriptedFailure& failure = plan.failures[index];
     if (!failure.key.empty() || failure.scope.kind() != FailureScope::Kind::all)
       reader.note({"/failures/" + std::to_string(index) + "/for",
-                   "?scope= says for whom the failure is; leave \"for\" out, or the scope", true});
+                   "?scope= says which key gets the failure; leave \"for\" out, or the scope", true});
     failure.scope = for_key(options.scope);
   }
 }

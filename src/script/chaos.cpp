@@ -61,7 +61,7 @@ DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), 
   const auto is_kind = [kind](const detail::DrawnTriggerRow& row) { return row.kind == kind; };
   if (std::none_of(std::begin(detail::drawn_triggers), std::end(detail::drawn_triggers), is_kind))
     throw GatewayError("a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
-  if (most == 0) throw GatewayError("a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
+  if (most == 0) throw GatewayError("a trigger is drawn from 1 up: at_any_token(10) is after the first up to the 10th");
 }
 
 std::string DrawnTrigger::to_string() const {
@@ -92,9 +92,9 @@ Chaos::Chaos(const Failure& failure) : data_(detail::ChaosPlan{}) { edit().failu
 
 Chaos::Chaos(const Pace& pace) : data_(detail::ChaosPlan{}) {
   if (!pace.sets_anything())
-    throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
+    throw GatewayError("this pace sets nothing; set a time, such as Pace().first_token_after(2s)");
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
-    throw GatewayError("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+    throw GatewayError("by_pieces fits only one reply; set it there: text(…).chunked(by_pieces({…}))");
   edit().pace = pace;
 }
 
@@ -102,9 +102,8 @@ Chaos::Chaos(const ConnectionFault& fault) : data_(detail::ChaosPlan{}) {
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue &&
       fault.kind() != ConnectionFault::Kind::early_hints) {
     throw GatewayError("\"" + fault.to_string() +
-                       "\" happens before the request is read, which decides what chaos strikes; "
-                       "Gateway::next_connection makes it happen, and Chaos(before_headers(), reset_connection()) is "
-                       "what comes closest to it here");
+                       "\" happens before the request is read, but chaos chooses by the request; use "
+                       "Gateway::next_connection, or the nearest chaos: Chaos(before_headers(), reset_connection())");
   }
   edit().interim = fault;
 }

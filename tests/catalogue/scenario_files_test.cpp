@@ -188,9 +188,9 @@ TEST_CASE("a folder is refused with the mistakes of all its files") {
                  std::to_string(problem.column) + ": " + problem.pointer + ": " + problem.message + "\n";
   }
   CHECK(message ==
-        "of_that_name.jsonc:1:42: /scenario/name: another file before this one has a scenario of this name\n"
-        "plain.jsonc:2:1: : no scenario: \"scenario\" says what this script does to a client, and what a good client "
-        "does\n"
+        "of_that_name.jsonc:1:42: /scenario/name: an earlier file has a scenario with this name\n"
+        "plain.jsonc:2:1: : no scenario: \"scenario\" is missing; it says what this script does to a client, and what "
+        "a good client does\n"
         "scenario.jsonc:2:23: /scenario/name: expected a text that is not empty\n"
         "scenario.jsonc:2:39: /scenario/expected: unknown value \"maybe\"; known: answer, error, answer or error\n"
         "scenario.jsonc:2:57: /scenario/calls: expected a whole number from 1 to 1000, got the number 0\n"
@@ -198,7 +198,7 @@ TEST_CASE("a folder is refused with the mistakes of all its files") {
         "scenario.jsonc:2:14: /scenario: \"description\" is missing\n"
         "scenario.jsonc:2:14: /scenario: \"good_client\" is missing\n"
         "stubs.jsonc:1:147: /stubs/0/when/user_say: unknown key \"user_say\"; did you mean \"user_says\"?\n"
-        "yaml.json:1:1: : no JSON: expected a value, got 'n'; script files are JSON with comments, not YAML\n");
+        "yaml.json:1:1: : not JSON: expected a value, got 'n'; script files are JSON with comments, not YAML\n");
   CHECK_THROWS_WITH_AS(Catalogue::read("no such folder"),
                        "mock_gateway: a script cannot be served\nno such folder: no such file or folder", ScriptError);
 }

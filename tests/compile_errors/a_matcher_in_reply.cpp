@@ -1,4 +1,4 @@
-// expected: a matcher belongs into when(...)
+// expected: pass matchers to when(...)
 
 #include "mock_gateway.hpp"
 

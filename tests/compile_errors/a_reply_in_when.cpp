@@ -1,4 +1,4 @@
-// expected: a reply belongs into reply(...)
+// expected: pass replies to reply(...)
 
 #include "mock_gateway.hpp"
 

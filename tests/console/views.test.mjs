@@ -156,7 +156,7 @@ test('an exchange that goes while it is watched is said once, and looked for no 
   const tab = await Console.open(browser, own, { view: 'exchange/1' });
   await tab.waitForText('.lead', 'pending');
   await own.control('DELETE', '/journal');
-  await tab.waitForText('main [role="alert"]', 'exchange 1 was forgotten when the journal was cleared');
+  await tab.waitForText('main [role="alert"]', 'exchange 1 was removed when the journal was cleared');
   let looks = 0;
   tab.page.on('request', (request) => { looks += request.url().endsWith('/journal/1') ? 1 : 0; });
   // The head of the page asks every three seconds, where the exchange was asked for six times.

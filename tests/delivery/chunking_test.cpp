@@ -239,23 +239,21 @@ TEST_CASE("pieces that do not join to the reply are a 500, and verify() names th
 }
 
 TEST_CASE("impossible cuts are refused with advice") {
-  const std::string counts = "a delta holds at least one of what it is cut by; give a count from 1";
+  const std::string counts = "a delta needs at least one unit; give a count of at least 1";
   for (const auto& cut : {by_tokens, by_words, by_characters, by_bytes}) CHECK(refused([&] { cut(0); }) == counts);
   CHECK(refused([] { by_pieces({}); }) == "by_pieces needs at least one piece");
-  CHECK(refused([] {
-          by_pieces({"a", ""});
-        }) == "by_pieces: a piece is empty; chunks({…}) sends deltas that say nothing");
+  CHECK(refused([] { by_pieces({"a", ""}); }) == "by_pieces: a piece is empty; to send empty deltas, use chunks({…})");
   CHECK(refused([] {
           by_pieces({"\xc3", "\xbc"});
         }) == "by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   CHECK(by_words().pieces().empty());
   CHECK(by_pieces({"one"}).pieces() == std::vector<std::string>{"one"});
-  CHECK(refused([] { Chunking(Chunking::Kind::pieces, 1); }) == "pieces are given by by_pieces({…})");
-  CHECK(refused([] { (void)raw_reply(200, "").chunked(by_words()); }) == "a raw reply leaves in one piece");
-  CHECK(refused([] { (void)Reply(server_error()).chunked(by_words()); }) == "a failure leaves in one piece");
+  CHECK(refused([] { Chunking(Chunking::Kind::pieces, 1); }) == "give pieces with by_pieces({…})");
+  CHECK(refused([] { (void)raw_reply(200, "").chunked(by_words()); }) == "a raw reply is sent in one piece");
+  CHECK(refused([] { (void)Reply(server_error()).chunked(by_words()); }) == "a failure is sent in one piece");
   CHECK(refused([] { (void)chunks({}).chunked(by_words()); }) == "chunks are cut already: each element is one event");
   CHECK(refused([] { Gateway{Options{}.pace(Pace().chunked(by_pieces({"a"})))}; }) ==
-        "Options: by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+        "Options: by_pieces fits only one reply; set it there: text(…).chunked(by_pieces({…}))");
   for (const Reply& part : {text("b").tokens_per_second(1), text("b").chunked(by_words()), text("b").every(0ms)})
     CHECK_THROWS_AS(choices(text("a"), part), GatewayError);
 }

@@ -310,14 +310,16 @@ TEST_CASE("a failed wait for sleepers explains that a date in Retry-After uses t
   };
   const std::string nobody = "0 of 1 callers are inside ManualClock::sleep_for";
   const std::string advice =
-      " for a client that reads the machine's: send retry_after with a duration, or let the clock start at the "
+      " for a client that reads the machine's clock: send retry_after with a duration, or start the clock at the "
       "machine's time";
   const Reply dated = rate_limited().retry_after_date(60s);
   CHECK(waits_after(ManualClock{}, dated) ==
-        nobody + "; the date in Retry-After, Mon, 01 Jan 2024 00:01:00 GMT, is of the gateway's clock, and has passed" +
+        nobody +
+            "; the date in Retry-After, Mon, 01 Jan 2024 00:01:00 GMT, comes from the gateway's clock, and has passed" +
             advice);
   const TimePoint ahead{std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 24h};
-  CHECK(contains(waits_after(ManualClock{ahead}, dated), ", is of the gateway's clock, and is far ahead" + advice));
+  CHECK(
+      contains(waits_after(ManualClock{ahead}, dated), ", comes from the gateway's clock, and is far ahead" + advice));
   // No advice if the machine's clock shows the same time, if no date was sent, or if the date has been reached.
   const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   CHECK(waits_after(ManualClock{machine}, dated) == nobody);

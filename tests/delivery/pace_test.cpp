@@ -492,7 +492,7 @@ TEST_CASE("impossible times and speeds are refused with advice") {
   const Reply a = text("a");
   CHECK(refused([&] { (void)a.every(-1ns); }) == "a time of a pace must not be negative");
   CHECK(refused([&] { (void)a.first_token_after(31 * 24h); }) ==
-        "a time of a pace is at most 30 days; fault(…, stall()) waits for ever");
+        "a time of a pace is at most 30 days; to wait forever, use fault(…, stall())");
   CHECK_THROWS_AS(a.first_token_after(Duration::max()), GatewayError);
   CHECK_THROWS_AS(a.first_token_after(Duration::min()), GatewayError);
   CHECK(refused([] { uniform(2ms, 1ms); }) ==
@@ -527,7 +527,7 @@ TEST_CASE("impossible times and speeds are refused with advice") {
   const Reply raw = raw_reply(200, "");
   for (const auto& paced : {std::function<void()>([&] { (void)raw.tokens_per_second(1); }),
                             std::function<void()>([&] { (void)raw.pace(Pace().every(1ms)); })}) {
-    CHECK(refused(paced) == "a raw reply leaves in one piece; first_token_after delays it");
+    CHECK(refused(paced) == "a raw reply is sent in one piece; first_token_after delays it");
   }
 }
 

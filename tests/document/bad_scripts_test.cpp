@@ -64,7 +64,7 @@ TEST_CASE("a JSON value has the same problems as a file with its text") {
   for (const Json& one : script_corpus("bad_scripts.jsonl")) {
     const std::string script = one["script"];
     const Json value = Json::parse(script, nullptr, false, true);
-    if (value.is_discarded() || one.value("reason", "") == "a key that is there twice") continue;
+    if (value.is_discarded() || one.value("reason", "") == "a key that occurs twice") continue;
     INFO(script);
     std::vector<std::string> problems;
     try {
@@ -174,7 +174,7 @@ TEST_CASE("the message of a deeply nested or far-right problem is readable") {
   for (int level = 0; level < 2000; ++level) too_deep += "[";
   const Refusal refused = refusal_of(R"({"mock_gateway": 1, "x-": )" + too_deep);
   REQUIRE(refused.problems.size() == 1);
-  CHECK(has_part(refused.problems[0], "no JSON: "));
+  CHECK(has_part(refused.problems[0], "not JSON: "));
 
   const std::string megabyte(1 << 20, 'a');
   const Refusal long_line = refusal_of(R"({"mock_gateway": 1, "comment": ")" + megabyte +
@@ -187,7 +187,7 @@ TEST_CASE("the message of a deeply nested or far-right problem is readable") {
 TEST_CASE("invalid UTF-8 is refused, in a file and in a value") {
   const Refusal file = refusal_of("{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\xff\"}]}");
   REQUIRE(file.problems.size() == 1);
-  CHECK(has_part(file.problems[0], "1:43: no JSON: "));
+  CHECK(has_part(file.problems[0], "1:43: not JSON: "));
   const auto message_of = [](const Json& value) -> std::string {
     try {
       static_cast<void>(ScriptDocument::from_json(value));
@@ -199,7 +199,7 @@ TEST_CASE("invalid UTF-8 is refused, in a file and in a value") {
   Json value{{"mock_gateway", 1}, {"stubs", {{{"reply", "a\xff"}}}}};
   CHECK(message_of(value) == "/stubs/0/reply: the string is not UTF-8");
   value["stubs"][0]["reply"] = Json::binary({1, 2});
-  CHECK(message_of(value) == "/stubs/0/reply: this is no JSON");
+  CHECK(message_of(value) == "/stubs/0/reply: this is not JSON");
   value["stubs"][0] = {{"reply", "a"}, {"a\xff", 1}};
   CHECK(has_part(message_of(value), "a key is not UTF-8"));
 }
@@ -222,7 +222,7 @@ TEST_CASE("paths to missing files are problems too") {
   };
   CHECK(problems_of({folder + "/none.json", folder}) ==
         std::vector<std::string>{folder + "/none.json: no such file or folder",
-                                 folder + ": the folder holds no .json and no .jsonc"});
+                                 folder + ": the folder has no .json or .jsonc file"});
 }
 
 TEST_CASE("a secret is hidden even after a word that resembles the beginning of a secret") {
@@ -327,7 +327,7 @@ TEST_CASE("a key of any form is hidden in invalid JSON") {
     const Refusal refusal = refusal_of(std::string(R"({"mock_gateway": 1, )") + keys + "}");
     INFO(refusal.message);
     REQUIRE(refusal.problems.size() == 1);
-    CHECK(has_part(refusal.problems[0], "no JSON"));
+    CHECK(has_part(refusal.problems[0], "not JSON"));
     CHECK_FALSE(has_part(refusal.message, "local"));
   }
   CHECK_FALSE(has_part(refusal_of("secret: local-0123\nkeys: 1\n").message, "local"));
@@ -353,7 +353,7 @@ TEST_CASE("a repeated value is reported once, without the problems inside it") {
   const auto problems = [](const std::string& members) {
     return refusal_of(R"({"mock_gateway": 1, )" + members + "}").problems;
   };
-  const std::string again = ": the key \"stubs\" is there twice";
+  const std::string again = ": the key \"stubs\" occurs twice";
   CHECK(problems(R"("stubs": [{"name": "a", "reply": "b"}], "stubs": [{"name": "c", "reply": "d"}])") ==
         std::vector<std::string>{"1:61: /stubs" + again});
   CHECK(problems(R"("stubs": [{"reply": "a"}], "stubs": [{"reply": "b"}], "stubs": [{"reply": "c"}])").size() == 1);
@@ -462,8 +462,11 @@ TEST_CASE("a hidden stub is reported at its place, with the file of the stub tha
     warnings.push_back(line_of(warning));
   }
   REQUIRE(warnings.size() == 2);
-  CHECK(warnings[0] == "3:3: /stubs/1: this stub never answers: the one at second.json:2 matches all that it matches");
-  CHECK(warnings[1] == "4:3: /stubs/2: this stub never answers: the one at first.json:1 matches all that it matches");
+  CHECK(
+      warnings[0] ==
+      "3:3: /stubs/1: this stub never answers: the stub at second.json:2 matches every request that this one matches");
+  CHECK(warnings[1] ==
+        "4:3: /stubs/2: this stub never answers: the stub at first.json:1 matches every request that this one matches");
 }
 
 }  // namespace bad_scripts_test

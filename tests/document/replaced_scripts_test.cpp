@@ -193,7 +193,7 @@ TEST_CASE("a script with impossible keys changes nothing, and the previous one s
   const std::vector<Row> rows = {
       {{"mine", two, ""}, R"("mine" cannot be made: that secret belongs to key "key_3" ("other"); choose another)"},
       {{"other", "sk-other-0123456789", ""}, R"(key "key_3" ("other") has this name and another secret)"},
-      {{"mine", "sk-gone-0123456789", ""}, R"(key "key_4" ("gone"), which is deleted and cannot come back)"},
+      {{"mine", "sk-gone-0123456789", ""}, R"(key "key_4" ("gone"), which is deleted and cannot be restored)"},
   };
   const std::string before = keys_section({{"ops", one, ""}}) + R"(, "stubs": [{"reply": "before"}])";
   Replaced served(before);

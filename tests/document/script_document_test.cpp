@@ -158,16 +158,16 @@ TEST_CASE("a mistake is reported with its line, a caret and suggestions") {
 
 TEST_CASE("problems contain the value and the expected type") {
   CHECK(problems_of(R"({"mock_gateway": 2})") ==
-        Texts{"/mock_gateway: this release reads version 1 of the format, and this says 2"});
+        Texts{"/mock_gateway: this release reads version 1 of the format, but the script says 2"});
   CHECK(problems_of(R"({"stubs": []})") ==
-        Texts{": no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+        Texts{": not a script of mock_gateway: a script begins with {\"mock_gateway\": 1, …}"});
   CHECK(problems_of(R"({"fixtures": [{"match": {"userMessage": "x"}, "response": {}}]})") ==
-        Texts{": this looks like an aimock fixture file, and is no script of mock_gateway"});
+        Texts{": this looks like an aimock fixture file; it is not a script of mock_gateway"});
   CHECK(problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "every": 20}}]})") ==
         Texts{"/stubs/0/reply/every: expected a duration such as \"20ms\", or uniform, normal, log_normal or recorded, "
               "got the number 20"});
   CHECK(problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "failure": 503}}]})") ==
-        Texts{"/stubs/0/reply: \"failure\" and \"text\" exclude each other"});
+        Texts{"/stubs/0/reply: \"failure\" and \"text\" cannot be combined"});
   CHECK(problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "slice_writes": 0}}]})").size() == 1);
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("a script with gateway settings cannot be loaded into a running gatewa
   Gateway gateway(Options{}.verify_on_destruction(false));
   const std::string text = R"({"mock_gateway": 1, "gateway": {"seed": 1}, "stubs": [{"reply": "a"}]})";
   const ScriptFile file(text);
-  const std::string expected = "\"gateway\" in a script says how a gateway starts, and this one runs";
+  const std::string expected = "\"gateway\" in a script says how a gateway starts, but this gateway is already running";
   CHECK(has_part(test_support::error_of([&] { gateway.load(file.path()); }), expected));
   CHECK(has_part(test_support::error_of([&] { gateway.load(parsed(text)); }), expected));
   CHECK_NOTHROW(starting(R"(, "gateway": {"seed": 1})").mount(gateway));
@@ -534,10 +534,10 @@ TEST_CASE("replies in a script can break, and an impossible trigger is a problem
     }
     return std::string();
   };
-  CHECK(
-      refused(R"({"after_tokens": 1, "effect": "stall"})") ==
-      "/operations/0/reply/faults/0: a raw reply has no events, so \"after 1 token\" never comes; use before_headers, "
-      "after_headers, after_bytes or at_end");
+  CHECK(refused(R"({"after_tokens": 1, "effect": "stall"})") ==
+        "/operations/0/reply/faults/0: a raw reply has no events, so \"after 1 token\" never happens; use "
+        "before_headers, "
+        "after_headers, after_bytes or at_end");
   CHECK(refused(R"({"after_bytes": 1, "effect": "stal"})") ==
         "/operations/0/reply/faults/0/effect: unknown value \"stal\"; did you mean \"stall\"?");
   CHECK(refused("7") ==

@@ -135,17 +135,17 @@ TEST_CASE("the first of several stubs that hide one is named") {
   {"when": {"user_says": "a", "stream_is": true, "has_tool": "t"}, "reply": "5"},
   {"when": {"user_says": "b", "stream_is": true}, "reply": "6", "priority": -2}
 ]})");
-  const std::string never = ": this stub never answers: the one at demo.jsonc:";
+  const std::string never = ": this stub never answers: the stub at demo.jsonc:";
   CHECK(lines_of(ScriptDocument::read({file.path()}).warnings()) ==
-        Texts{"6: /stubs/4" + never + "3 matches all that it matches",
-              "7: /stubs/5" + never + "2 matches all that it matches"});
+        Texts{"6: /stubs/4" + never + "3 matches every request that this one matches",
+              "7: /stubs/5" + never + "2 matches every request that this one matches"});
 }
 
 // States.
 
 TEST_CASE("a state that nothing reaches is a warning that lists the reachable states") {
   const std::string nothing =
-      R"(nothing leads the state machine "order" to "payd": no "then_state" of a stub that can answer and no "states" has {"order": "payd"}, so that only a call can)";
+      R"(nothing moves the state machine "order" to "payd": no "then_state" of a stub that can answer and no "states" has {"order": "payd"}, so only a direct call can)";
   const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
   {"when": {"user_says": "pay"}, "then_state": {"order": "paid"}, "reply": "Paid."},
   {"in_state": {"order": "started"}, "when": {"user_says": "a"}, "reply": "a"},
@@ -207,7 +207,7 @@ TEST_CASE("existing keys are listed by id, and by description if they have one")
     const std::string known = "; known: key_1, default key, key_2, key_3, billing";
     CHECK(lines_of(
               ScriptDocument::from_json(Json{{"mock_gateway", 1}, {"stubs", Json::array({stub})}}).warnings(gateway)) ==
-          Texts{"/stubs/0/when/key_is: " + none + ", so that this matches nothing until it has one" + known});
+          Texts{"/stubs/0/when/key_is: " + none + ", so this matches nothing until that key exists" + known});
     try {
       gateway.load(Json{{"mock_gateway", 1}, {"failures", Json::array({failure})}});
       FAIL("it was mounted");
@@ -240,8 +240,8 @@ TEST_CASE("a state reached only by stubs that never answer is a warning") {
     {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},
     {"in_state": {"door": "shut"}, "when": {"user_says": "b"}, "then_state": {"door": "open"}, "reply": "b"}]})"));
   REQUIRE(warnings.size() == 2);
-  CHECK(warnings[0].find("/stubs/0/in_state/door: nothing leads the state machine \"door\" to \"open\"") == 0);
-  CHECK(warnings[1].find("/stubs/1/in_state/door: nothing leads the state machine \"door\" to \"shut\"") == 0);
+  CHECK(warnings[0].find("/stubs/0/in_state/door: nothing moves the state machine \"door\" to \"open\"") == 0);
+  CHECK(warnings[1].find("/stubs/1/in_state/door: nothing moves the state machine \"door\" to \"shut\"") == 0);
 }
 
 TEST_CASE("a machine with another start state is never in \"started\"") {
@@ -308,7 +308,7 @@ TEST_CASE("an unknown key in key_is is a warning until the key exists") {
         {"when": {"key_is": "biling"}, "reply": "c"}]})"));
   const Gateway gateway(script.options().verify_on_destruction(false));
   CHECK(lines_of(script.warnings(gateway)) ==
-        Texts{"/stubs/2/when/key_is: the gateway has no key \"biling\", so that this matches nothing until it has one; "
+        Texts{"/stubs/2/when/key_is: the gateway has no key \"biling\", so this matches nothing until that key exists; "
               "did you mean \"billing\"?"});
   static_cast<void>(gateway.keys().create("biling"));
   CHECK(script.warnings(gateway).empty());
@@ -321,8 +321,8 @@ TEST_CASE("an unknown operation in a key's permissions is a warning until it is 
     "operations": [{"method": "POST", "path": "/v1/embeddings", "reply": {}}]})"));
   CHECK(script.warnings().empty());  // a test may mount it
   const Texts none = {
-      "/keys/0/operations/2: the gateway has no operation \"POST /v1/embedings\", so that this allows "
-      "nothing until it has one; did you mean \"POST /v1/embeddings\"?; 1 other place names it too"};
+      "/keys/0/operations/2: the gateway has no operation \"POST /v1/embedings\", so this allows nothing until that "
+      "operation exists; did you mean \"POST /v1/embeddings\"?; 1 other place names it too"};
   Gateway gateway(script.options().verify_on_destruction(false));
   CHECK(lines_of(script.warnings(gateway)) == none);
   static_cast<void>(script.mount(gateway));
@@ -339,11 +339,9 @@ TEST_CASE("a failure for an unknown operation gets a warning only if a similar o
   CHECK(forced("list_models") == Texts{});
   CHECK(forced("POST /v1/embeddings") == Texts{});       // the failure answers it
   CHECK(forced("GET /v1/chat/completions") == Texts{});  // the gateway's own path, so a typo is unlikely
-  CHECK(
-      forced("POST /v1/chat/completion") ==
-      Texts{
-          "/failures/0/for/operation: the gateway has no operation \"POST /v1/chat/completion\", so that this failure "
-          "alone answers there; did you mean \"POST /v1/chat/completions\"?"});
+  CHECK(forced("POST /v1/chat/completion") ==
+        Texts{"/failures/0/for/operation: the gateway has no operation \"POST /v1/chat/completion\", so only this "
+              "failure answers there; did you mean \"POST /v1/chat/completions\"?"});
 }
 
 TEST_CASE("a bundle forces a refused client's failure on any path") {
@@ -358,7 +356,7 @@ TEST_CASE("a part of an operation's name does not match, in failures and in perm
     "operations": [{"method": "POST", "path": "/v1/audio/{voice}", "reply": {}}]})"));
   Gateway gateway(script.options().verify_on_destruction(false));
   static_cast<void>(script.mount(gateway));
-  const std::string part = " means nothing: what it names is a part of the operation ";
+  const std::string part = " has no effect: it is part of the operation ";
   CHECK(lines_of(script.warnings(gateway)) ==
         Texts{"/failures/0/for/operation: \"GET /v1/models/mock-model\"" + part + "\"GET /v1/models\"",
               "/keys/0/operations/0: \"POST /v1/audio/speech\"" + part + "\"POST /v1/audio/{voice}\""});
@@ -520,7 +518,7 @@ TEST_CASE("of many unknown names the first get suggestions, and messages stay sh
   Gateway gateway(script.options().verify_on_destruction(false));
   const std::vector<ScriptProblem> warnings = script.warnings(gateway);
   REQUIRE(warnings.size() == 1000);
-  const std::string what = "so that this matches nothing until it has one";
+  const std::string what = "so this matches nothing until that key exists";
   for (std::size_t number = 0; number < warnings.size(); ++number) {
     const std::string& message = warnings[number].message;
     CHECK(message.size() < 2000);

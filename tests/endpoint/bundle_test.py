@@ -576,7 +576,7 @@ class Bundles(unittest.TestCase):
     def test_exchanges_without_a_bundle(self):
         with Program({"stubs": [{"reply": {"text": "a b", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}) as gateway:
             converse(gateway, b"what is this\r\n\r\n")
-            self.refused(gateway, 1, "no HTTP")
+            self.refused(gateway, 1, "did not send HTTP")
             client = socket.create_connection((gateway.data.hostname, gateway.data.port), timeout=program.TIMEOUT)
             with client:
                 client.sendall(request_of(gateway, stream()))

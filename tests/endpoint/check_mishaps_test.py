@@ -148,7 +148,7 @@ for job in jobs:
                 self.assertIn(said, done.stderr)
         done = execute("check", "--seed", "2", "--", *client())
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertIn("--seed is of the mishaps", done.stderr)
+        self.assertIn("--seed is for the mishaps", done.stderr)
         self.assertIn("--driver", done.stderr)
 
 

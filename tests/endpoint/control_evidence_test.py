@@ -236,7 +236,7 @@ class Keys(Evidence):
             self.assertEqual(gateway.get("/keys/" + made["id"])["state"], "deleted")
             for call, path in [("PATCH", ""), ("DELETE", ""), ("POST", "/disable"), ("POST", "/enable")]:
                 error = self.refused("no_such_key", 404, gateway.call, call, f"/keys/{made['id']}{path}", {})
-                self.assertIn("is deleted, and cannot come back", error["message"])
+                self.assertIn("is deleted and cannot be restored", error["message"])
             error = self.refused("no_such_key", 404, gateway.get, "/keys/sk-mine-0123456789abcdef")
             self.assertNotIn("0123456789", error["message"])
             self.assertIn('did you mean "key_1"',

@@ -83,7 +83,7 @@ class Start(Api):
             os.symlink(target, link)
             ended = program.execute("serve", "--port", "0", "--control", "0", "--info-file", link)
             self.assertEqual(ended.returncode, 2)
-            self.assertIn("no regular file", ended.stderr)
+            self.assertIn("not a regular file", ended.stderr)
             self.assertEqual(os.path.getsize(target), 0)
 
     def test_run_gives_its_command_the_control_api(self):
@@ -394,11 +394,11 @@ class Stubs(Api):
             self.assertEqual(warned('{"in_state": {"machine": "login", "state": "paid"}, "reply": "a"}'),
                              [("warning", "/in_state", 1, spelled.replace("started", "paid"))])
             self.assertEqual(warned('{"stubs": [{"reply": "a"},\n {"when": {"model_is": "fasst", "key_is": "cii"}, "reply": "b"}]}'),
-                             [("warning", "/stubs/1", 2, "this stub never answers: the one at POST stubs:1 matches all that it matches"),
+                             [("warning", "/stubs/1", 2, "this stub never answers: the stub at POST stubs:1 matches every request that this one matches"),
                               ("warning", "/stubs/1/when/model_is", 2,
                                'the gateway serves no model "fasst", and refuses requests for it; did you mean "fast"?'),
                               ("warning", "/stubs/1/when/key_is", 2,
-                               'the gateway has no key "cii", so that this matches nothing until it has one; '
+                               'the gateway has no key "cii", so this matches nothing until that key exists; '
                                'known: key_1, default key, key_2, a test')])
             # A later call may make a state reachable, and a stub of another call may be removed again.
             self.assertEqual(warned({"in_state": {"order": "paid"}, "reply": "a"}), [])
@@ -504,7 +504,7 @@ class Scopes(Api):
             for method, path, code in named:
                 with self.subTest(method + path):
                     other = self.refused(code, 404, gateway.call, method, path, scope=two["id"])
-                    self.assertIn(f"is not of the scope \"{two['id']}\"", other["message"])
+                    self.assertIn(f"does not belong to the scope \"{two['id']}\"", other["message"])
                     gateway.call(method, path, scope=one["id"])
             self.refused("no_such_key", 404, gateway.call, "PATCH", f"/keys/{one['id']}", {"limit": "1/1s"}, scope=two["id"])
             self.refused("no_such_stub", 404, gateway.get, f"/stubs/{shared}", scope=two["id"])
@@ -587,7 +587,7 @@ class Scopes(Api):
                             continue
                         refusing += 1
                         self.assertEqual((status, error["code"]), (400, "invalid_request"))
-                        self.assertRegex(error["message"], r"^this takes no \?scope=: .{20,}")
+                        self.assertRegex(error["message"], r"^this route takes no \?scope=: .{20,}")
             self.assertGreater(refusing, 10)
 
     def test_the_states_of_a_scope_are_listed_by_their_own_names(self):
@@ -712,7 +712,7 @@ class Script(Api):
                              gateway.get("/script")["warnings"]):
                 self.assertEqual(len(warnings), 21)
                 self.assertEqual((warnings[0]["line"], warnings[0]["pointer"]), (1, "/stubs/1"))
-                self.assertEqual(warnings[20]["message"], "further warnings, which are left out here: 40")
+                self.assertEqual(warnings[20]["message"], "warnings not shown here: 40")
 
     def test_check_mounts_nothing(self):
         with Program() as gateway:

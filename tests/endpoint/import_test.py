@@ -140,7 +140,7 @@ class WhatItPrints(unittest.TestCase):
                 self.assertEqual(body_of(reply_of(script)), data)
         for data in (b"data\n\n", b"dat: 1\n\n", b"Data: 1\n\n", b"note: 1\n\n", b"one\ndata: 1\n\n", b"data 1: 2\n\n"):
             with self.subTest(data):
-                self.assertIn(b"it is none of the kinds", run_import("-", data).stderr)
+                self.assertIn(b"unknown kind of file", run_import("-", data).stderr)
 
     def test_json_that_is_too_deep_for_a_script_is_kept_as_text(self):
         def nested(depth):
@@ -334,7 +334,7 @@ class WhatItPrints(unittest.TestCase):
         head = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\n"
         script = imported_bytes(head + b"oops\ntotal 0.3s")
         self.assertEqual(reply_of(script)["raw_reply"]["body"], "oops")
-        self.assertIn("11 bytes behind the body", script["comment"])
+        self.assertIn("11 bytes after the body", script["comment"])
         self.assertIn("2 of 4 bytes", imported_bytes(head + b"oo")["comment"])
         script = imported_bytes(head + b"oops" + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": "ok", "content_type": ""})
@@ -469,7 +469,7 @@ class HarFiles(unittest.TestCase):
         unknown = {"Content-Type": "application/json"}.items()
         cases = [(dict(status=0), "no answer came"), (dict(status=-1), "no answer came"),
                  (dict(status=1000), "no answer came"),
-                 (dict(status="200"), "no answer came"), (dict(status=999), "its status 999 is no final status"),
+                 (dict(status="200"), "no answer came"), (dict(status=999), "its status 999 is not a final HTTP status"),
                  (dict(status=0, response={"_error": "net::ERR_FAILED"}), "no answer came (net::ERR_FAILED)"),
                  (dict(answer={"size": 1}), "the body of its answer is not in the file; save it with contents"),
                  (dict(answer={"text": "x", "encoding": "base65"}),
@@ -741,22 +741,22 @@ class WhatIsRefused(unittest.TestCase):
 
         listed = {"log": {"entries": [{"request": {"method": "GET", "url": "https://x/v1/models"}}]}}
         for data, said in [
-                (b"", "the file is empty; what import understands is"),
+                (b"", "the file is empty; import understands"),
                 (b"\n \n", "the file is empty"),
-                (b"Once upon a time", "it is none of the kinds that are known; what import understands is"),
+                (b"Once upon a time", "unknown kind of file; import understands"),
                 (b"* Trying 127.0.0.1\nHTTP/1.1 200 OK\r\n\r\n", "without -v"),
-                (b"<html></html>", "it is none of the kinds"),
+                (b"<html></html>", "unknown kind of file"),
                 (b'{"a": 1,\n "b" 2}', "not JSON at line 2, column 6: "),
                 (b'{"log": {"entries": [', "was it cut off"),
                 (b'{"a": 1e999}', "column 7: a number beyond the range of double"),
-                *((b"HTTP" + line + b"\r\n\r\n", "it is none of the kinds") for line in (
+                *((b"HTTP" + line + b"\r\n\r\n", "unknown kind of file") for line in (
                     b"/ 200 OK", b"/a 200 OK", b"/1.1 20 OK", b"/1.1 2000 OK", b"/1.1 2x0 OK", b"/1.1", b"S/1.1 200 OK",
                     b"/1.1 ")),
-                (b"HTTP/1.1 099 No\r\n\r\n", "its status 99 is no final status"),
-                (b"HTTP/1.1 199 No\r\n\r\n", "after the interim reply 199 no other comes"),
-                (b"HTTP/1.1 600 No\r\n\r\n", "its status 600 is no final status"),
+                (b"HTTP/1.1 099 No\r\n\r\n", "its status 99 is not a final HTTP status"),
+                (b"HTTP/1.1 199 No\r\n\r\n", "the interim reply 199 is not followed by another"),
+                (b"HTTP/1.1 600 No\r\n\r\n", "its status 600 is not a final HTTP status"),
                 (b"HTTP/1.1 304 No\r\n\r\nbody", "a reply of status 304 has no body"),
-                (b"HTTP/1.1 200 OK\r\n a: b\r\n\r\n", "line 2 stands in the head of a reply"),
+                (b"HTTP/1.1 200 OK\r\n a: b\r\n\r\n", "line 2 is in the head of a reply"),
                 (b"HTTP/1.1 302 No\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n",
                  "the head that begins in line 4 has no end"),
                 (har_of(6), "among its 6 entries: " + ", ".join(f"entry {n} (GET /{n})" for n in range(1, 6)) + "; re"),
@@ -767,9 +767,9 @@ class WhatIsRefused(unittest.TestCase):
                 (json.dumps(listed).encode(),
                  "no POST to …/chat/completions among its 1 entry: entry 1 (GET /v1/models)"),
                 (b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "the head that begins in line 1 has no end"),
-                (b"HTTP/1.1 200 OK\r\n> GET /\r\n\r\n", "line 2 stands in the head of a reply"),
-                (b"HTTP/1.1 100 Continue\r\n\r\n", "after the interim reply 100 no other comes"),
-                (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "its status 101 is no final status"),
+                (b"HTTP/1.1 200 OK\r\n> GET /\r\n\r\n", "line 2 is in the head of a reply"),
+                (b"HTTP/1.1 100 Continue\r\n\r\n", "the interim reply 100 is not followed by another"),
+                (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "its status 101 is not a final HTTP status"),
                 (b"HTTP/1.1 204 No Content\r\n\r\nbody", "a reply of status 204 has no body"),
                 (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00", "curl --compressed"),
                 (b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n\xff\x8b", "curl --compressed")]:

@@ -197,8 +197,7 @@ class Journal(unittest.TestCase):
                 file.write("precious\n")
             os.symlink(target, self.path)
             self.assertEqual(refused("--journal", self.path),
-                             (2, f"mock-gateway: --journal: cannot write {self.path}: it is a link, and nothing is written "
-                                 "through one\n"))
+                             (2, f"mock-gateway: --journal: cannot write {self.path}: it is a symbolic link, and the program does not write through links\n"))
             self.assertEqual(lines_of(victim), ["precious", ""])
             self.assertFalse(os.path.exists(self.path + ".nowhere"))
             os.unlink(self.path)
@@ -367,7 +366,7 @@ class JournalOnStdout(unittest.TestCase):
         self.assertGreater(len(whole), 0)
         for line in whole:
             json.loads(line)
-        self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
+        self.assertEqual(said.count("--journal: cannot write to stdout: it has no reader"), 1, said)
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
     def test_lines_over_the_limit_are_dropped_without_delay(self):
@@ -388,7 +387,7 @@ class JournalOnStdout(unittest.TestCase):
             said = replica.end()
         os.set_blocking(reader, False)
         whole = os.read(reader, 1 << 20).split(b"\n")[1:-1]
-        self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
+        self.assertEqual(said.count("--journal: cannot write to stdout: it has no reader"), 1, said)
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
     def test_clients_are_served_after_the_reader_has_gone(self):
@@ -404,14 +403,14 @@ class JournalOnStdout(unittest.TestCase):
         self.assertIn("--journal: 3 exchanges are missing", said)
 
     def test_other_output_on_stdout_is_refused(self):
-        alone = "stdout has the journal and nothing else; "
-        for flags, said in ((("--print", "json"), alone + "in place of --print json take --info-file FILE"),
+        alone = "stdout carries only the journal; "
+        for flags, said in ((("--print", "json"), alone + "use --info-file FILE instead of --print json"),
                             (("--report", "json:-"), alone + "name a file for the report")):
             self.assertEqual(refused("--journal", "-", *flags), (2, f"mock-gateway: --journal -: {said}\n"))
         result = subprocess.run([PROGRAM, "run", "--journal", "-", "--", "true"], capture_output=True, text=True,
                                 timeout=TIMEOUT)
         self.assertEqual((result.returncode, result.stdout, result.stderr),
-                         (2, "", "mock-gateway: --journal -: stdout is CMD's; name a file\n"))
+                         (2, "", "mock-gateway: --journal -: stdout belongs to CMD; name a file\n"))
 
 
 if __name__ == "__main__":

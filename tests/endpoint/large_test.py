@@ -136,7 +136,7 @@ class Large(unittest.TestCase):
         """Waits without requests, which would cost CPU time: the program prints when it has read the scripts."""
         before = seconds(gateway)
         gateway.write_script(script)
-        self.assertIn("the scripts have changed and are served", gateway.process.stderr.readline())
+        self.assertIn("the scripts have changed and were reloaded", gateway.process.stderr.readline())
         cost = seconds(gateway) - before
         self.assertLessEqual(counts.items(), gateway.get("")["counts"].items())
         return cost

@@ -67,17 +67,17 @@ class Reload(unittest.TestCase):
         with Endpoint("--script", self.path) as endpoint:
             self.write('{"mock_gateway": 1, "stubs": [{"repply": "new"}]}')
             told = self.wait_for(lambda: self.said(endpoint, 'did you mean "reply"?'))
-            self.wait_for(lambda: self.said(endpoint, "what was served before goes on"))
+            self.wait_for(lambda: self.said(endpoint, "the previous version is still served"))
             self.assertEqual(content(endpoint.chat()), "old")
             self.write(script({"reply": "new"}))
-            self.wait_for(lambda: self.said(endpoint, "the scripts can be served again"))
+            self.wait_for(lambda: self.said(endpoint, "the scripts are valid again"))
             self.assertEqual(content(endpoint.chat()), "new")
             self.write(script({"reply": "newer"}))
-            self.wait_for(lambda: self.said(endpoint, "the scripts have changed and are served"))
+            self.wait_for(lambda: self.said(endpoint, "the scripts have changed and were reloaded"))
             self.assertEqual(content(endpoint.chat()), "newer")
-            self.assertFalse(self.said(endpoint, "takes effect at the next start"))
+            self.assertFalse(self.said(endpoint, "take effect at the next start"))
             os.remove(self.path)
-            self.wait_for(lambda: sum("what was served before goes on" in line for line in endpoint.log) == 2)
+            self.wait_for(lambda: sum("the previous version is still served" in line for line in endpoint.log) == 2)
             self.assertEqual(content(endpoint.chat()), "newer")
         # The documented limit is 300 ms; a busy machine may take longer.
         self.assertLess(told, 5)
@@ -102,13 +102,13 @@ class Reload(unittest.TestCase):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path) as endpoint:
             endpoint.process.send_signal(signal.SIGHUP)
-            self.wait_for(lambda: self.said(endpoint, "the scripts have changed and are served"))
+            self.wait_for(lambda: self.said(endpoint, "the scripts have changed and were reloaded"))
             self.assertEqual(content(endpoint.chat()), "old")
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
 
     def test_a_change_already_read_after_sighup_is_not_read_again(self):
         def is_served(line):
-            return "the scripts have changed and are served" in line
+            return "the scripts have changed and were reloaded" in line
 
         self.write(script({"reply": "old"}))
         others = os.path.join(self.folder, "others.json")
@@ -144,7 +144,7 @@ class Reload(unittest.TestCase):
                     endpoint.process.send_signal(signal.SIGHUP)
                 self.wait_for(lambda: self.said(endpoint, f"reply_{edit:02}"))
                 self.wait_for(lambda: self.said(endpoint, f"reply_{edit:02}") and
-                              "what was served before goes on" in endpoint.log[-1])
+                              "the previous version is still served" in endpoint.log[-1])
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
         with open(report, encoding="utf-8") as file:
             errors = json.load(file)["reload_errors"]
@@ -164,7 +164,7 @@ class Reload(unittest.TestCase):
         self.write(script({"reply": "old"}, gateway={"seed": 1}))
         with Endpoint("--script", self.path) as endpoint:
             self.write(script({"reply": "new"}, gateway={"seed": 2}))
-            self.wait_for(lambda: self.said(endpoint, "takes effect at the next start"))
+            self.wait_for(lambda: self.said(endpoint, "take effect at the next start"))
             self.assertEqual(content(endpoint.chat()), "new")
 
     def test_unchanged_failures_are_not_forced_again(self):

@@ -22,7 +22,7 @@ from program import TIMEOUT, python, run
 
 KEY_IN_QUERY = "request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"
 FIXED_CASES = ["a request reached the gateway", "a request was served", "every request was answered by a stub", "every fault was reached",
-               "every gate was opened", "every answer could be made", "every other expectation was met"]
+               "every gate was opened", "every answer could be generated", "every other expectation was met"]
 
 
 def finding_codes():
@@ -371,7 +371,7 @@ class Github(Reports):
         for flags, expected in ([], "error"), (["--allow-refused"], "warning"):
             command, _, message = next(iter(self.annotations(*flags, code=code)))
             self.assertEqual(command, expected)
-            self.assertIn("served 0 requests: the gateway refused all that came, 1 with 401 unauthorized", message)
+            self.assertIn("served 0 requests: the gateway refused every request, 1 with 401 unauthorized", message)
 
 
 class Served:
@@ -542,7 +542,7 @@ chat()
                 json.dump({"mock_gateway": 1, "stubs": [{"repyl": "Hello."}],
                            "keys": [{"name": "billing", "secret": "local-billing-0123", "stat": "x"}]}, file)
             said = ""
-            while "what was served before goes on" not in said:
+            while "the previous version is still served" not in said:
                 said = served.process.stderr.readline()
                 self.assertTrue(said, "it was never told")
             code, _, stderr = served.end()
@@ -556,8 +556,8 @@ chat()
                 self.assertNotIn("local-billing", said)
         tree = xml.etree.ElementTree.parse(junit)
         self.assertIn(error, "".join(element.text for element in tree.iter("system-out")))
-        self.assertIn("not loaded again: ", stderr)
-        self.assertIn("::warning title=mock-gateway::not loaded again: ", stderr)
+        self.assertIn("not reloaded: ", stderr)
+        self.assertIn("::warning title=mock-gateway::not reloaded: ", stderr)
 
     def test_an_annotation_at_the_line_of_the_stub(self):
         path = self.write(b"a,b:c%.json", stubs=self.STUBS)

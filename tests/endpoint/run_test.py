@@ -92,7 +92,7 @@ class ExitCodes(unittest.TestCase):
         for code, error in self.REFUSED:
             with self.subTest(code):
                 said = self.assert_code(1, command=python(code))
-                self.assertIn(f"\nserved 0 requests: the gateway refused all that came, 1 with {error}, so that nothing", said)
+                self.assertIn(f"\nserved 0 requests: the gateway refused every request, 1 with {error}, so the client was not tested", said)
                 self.assertRegex(said, r"\nmock-gateway: failed: (1 finding, )?1 request judged, none of them served, ")
                 if code != self.REFUSED[0][0] and not program.IS_EXHAUSTIVE:
                     continue
@@ -100,10 +100,10 @@ class ExitCodes(unittest.TestCase):
                     self.assert_code(1, *flags, command=python(code))
                 for flags in ["--fail-on", "never"], ["--allow-refused"], ["--allow-refused", "--fail-on", "warning"]:
                     said = self.assert_code(0, *flags, command=python(code))
-                    self.assertIn("\nserved 0 requests: the gateway refused all", said)
+                    self.assertIn("\nserved 0 requests: the gateway refused every request", said)
                     self.assertRegex(said, r"\nmock-gateway: passed: .*1 request judged, none of them served, ")
         said = self.assert_code(1, command=python("; ".join(code for code, _ in self.REFUSED[:2] + self.REFUSED[5:7])))
-        self.assertIn(", 2 with 401 unauthorized, 1 with 404 unknown_path, 1 with 405 method_not_allowed, so that", said)
+        self.assertIn(", 2 with 401 unauthorized, 1 with 404 unknown_path, 1 with 405 method_not_allowed, so the client was not tested", said)
         self.assertIn("/v1/chat/completions is near: the base address ends with /v1 already", said)
 
     def test_one_served_request_counts_as_a_test(self):
@@ -146,7 +146,7 @@ for each in range(2):
 """
         said = self.assert_code(1, command=python(code))
         self.assertIn("judged 0 requests: CMD has started 2 mock-gateways of its own, as the helpers do, and its requests "
-                      "went there; such a suite is judged by its own tests: run it without `mock-gateway run`\n", said)
+                      "went there; the tests judge those requests: run the suite without `mock-gateway run`\n", said)
         self.assertNotIn("no client reached", said)
         said = self.assert_code(0, command=python(code + "chat()"))
         self.assertIn("CMD has started 2 mock-gateways of its own, whose requests are not judged here\n", said)
@@ -195,9 +195,9 @@ for status in 429, 200:
 
     def test_2_for_a_command_line_that_cannot_be_used(self):
         for words, said in [(["run"], "run: say what to run"), (["run", "--"], "run: say what to run"),
-                            (["run", "true"], "CMD stands behind --"), (["run", "--unknown", "--", "true"], "--unknown"),
-                            (["--port", "0", "run", "--", "true"], "--port stands before run"),
-                            (["--", "true"], "behind run and check only"), (["serve", "--", "true"], "behind run and check only"),
+                            (["run", "true"], "put CMD after --"), (["run", "--unknown", "--", "true"], "--unknown"),
+                            (["--port", "0", "run", "--", "true"], "--port is before run"),
+                            (["--", "true"], "only run and check take -- and a command"), (["serve", "--", "true"], "only run and check take -- and a command"),
                             (["run", "--report", "xml", "--", "true"], "--report"),
                             (["run", "--report", "junit", "--", "true"], "--report"),
                             (["run", "--report", "json:", "--", "true"], "--report"),
@@ -397,7 +397,7 @@ class Signals(unittest.TestCase):
                 code, _, stderr = running.end()
                 self.assertEqual(code, 128 + signal.SIGKILL)
                 self.assertGreaterEqual(time.monotonic() - began, 4.9)
-                self.assertIn(" did not end; it gets SIGKILL\n", stderr)
+                self.assertIn(" did not end; sending SIGKILL\n", stderr)
             self.assert_ends_by_itself(once)
 
     def test_the_third_signal_kills_at_once(self):
@@ -431,7 +431,7 @@ class LeftBehind(unittest.TestCase):
     def test_remaining_children_are_ended_and_reported(self):
         done = run("--fail-on", "never", command=["sh", "-c", "sleep 1000 & echo $!; exit 4"])
         self.assertEqual(done.returncode, 4)
-        self.assertIn("mock-gateway: sh left processes behind, which get SIGTERM:", done.stderr)
+        self.assertIn("mock-gateway: sh left processes behind; sending SIGTERM:", done.stderr)
         if os.path.exists("/proc/self/stat"):
             self.assertIn(f" {done.stdout.strip()} (sleep)\n", done.stderr)
         self.assertFalse(is_alive(int(done.stdout)))
@@ -447,7 +447,7 @@ class LeftBehind(unittest.TestCase):
                     "os.close(w); os.read(r, 1); print(child.pid)")
             done = run("--fail-on", "never", command=python(code))
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"left processes behind, which get SIGTERM: {done.stdout.strip()} ({told})\n", done.stderr)
+            self.assertIn(f"left processes behind; sending SIGTERM: {done.stdout.strip()} ({told})\n", done.stderr)
             self.assertFalse(is_alive(int(done.stdout)))
 
     def test_children_that_ignore_sigterm_are_killed(self):
@@ -459,7 +459,7 @@ class LeftBehind(unittest.TestCase):
                 "os.close(w); os.read(r, 1); print(child.pid)")
         done = run("--fail-on", "never", command=python(code))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("did not end; they get SIGKILL:", done.stderr)
+        self.assertIn("did not end; sending SIGKILL:", done.stderr)
         self.assertFalse(is_alive(int(done.stdout)))
 
     def test_children_that_end_right_after_the_command_are_not_reported(self):
@@ -655,8 +655,8 @@ class Scripts(unittest.TestCase):
                 with self.subTest(words):
                     done = execute(*words, pass_fds=[reading], timeout=5)
                     self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                    self.assertEqual(done.stderr, f"{path}: is {what} and no regular file; a script is read again "
-                                                  "whenever it changes, so write it to a file first\n")
+                    self.assertEqual(done.stderr, f"{path}: is {what}, not a regular file; a script is reread "
+                                                  "when it changes, so write it to a file first\n")
         # A redirected file counts as a regular file, whatever its name.
         os.remove(self.path)
         with open(self.write(stubs=[{"reply": "Hi"}]), "rb") as file:

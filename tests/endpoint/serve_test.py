@@ -235,7 +235,7 @@ class WhatItPrints(unittest.TestCase):
             result = run("--port", "0", "--port-file", path)
             self.assertEqual(result.returncode, 2, result)
             self.assertEqual(result.stdout, "")
-            self.assertRegex(result.stderr, r"\Amock-gateway: --port-file: [^\n]+ no regular file\n\Z")
+            self.assertRegex(result.stderr, r"\Amock-gateway: --port-file: [^\n]+ not a regular file\n\Z")
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "port")
@@ -685,15 +685,14 @@ class WhatItLogs(unittest.TestCase):
                 return [line.split("Z ", 1)[1] for line in endpoint.log[len(requests):]]
 
         name = "usage-chunk-without-choices"
-        self.assertEqual(end_of(name), [f"scenario {name} never struck, in 0 requests; it shows in stream requests only"])
+        self.assertEqual(end_of(name), [f"scenario {name} never struck, in 0 requests; it appears in stream requests only"])
         self.assertEqual(end_of(name, {}, {"stream": True, "model": "unknown"}),
-                         [f"scenario {name} never struck, in 2 requests; it shows in stream requests only"])
+                         [f"scenario {name} never struck, in 2 requests; it appears in stream requests only"])
         self.assertEqual(end_of(name, {}),
-                         [f"scenario {name} never struck, in 1 request; it shows in stream requests only"])
+                         [f"scenario {name} never struck, in 1 request; it appears in stream requests only"])
         self.assertEqual(end_of(name, {"stream": True}), [])
         self.assertEqual(end_of("closed-when-reused", {}),
-                         ["scenario closed-when-reused never struck, in 1 request; it needs a connection that is used "
-                          "again"])
+                         ["scenario closed-when-reused never struck, in 1 request; it needs a reused connection"])
         self.assertEqual(end_of("server-error-then-answer", {}), [])
         self.assertEqual(end_of("reset-on-accept"), ["scenario reset-on-accept never struck, in 0 requests"])
         self.assertEqual(end_of("connection-refused"), [], "nobody can know")
@@ -772,7 +771,7 @@ class HowItEnds(unittest.TestCase):
 
     def test_an_invalid_key_is_explained(self):
         for key in "", "sk-", "=disabled", "sk-=disabled":
-            self.assert_refused("--port", "0", "--key", key, naming="--key: a key is not empty, and more than sk-")
+            self.assert_refused("--port", "0", "--key", key, naming="--key: a key must not be empty or just sk-")
         for key in "a b", "tab\t", "ké":
             self.assert_refused("--port", "0", "--key", key, naming="visible ASCII without spaces")
 

@@ -514,21 +514,21 @@ TEST_CASE("an impossible pair is refused where it is written, with advice") {
       {failure, inside_event(1, 1), garbage("x"), no_events},
       {raw, inside_character(1), close_connection(), no_events},
       {raw, before_done(), half_close(), no_events},
-      {raw, after_bytes(4), half_close(), "the body has 3 bytes, so \"after 4 bytes of the body\" never comes"},
+      {raw, after_bytes(4), half_close(), "the body has 3 bytes, so \"after 4 bytes of the body\" never happens"},
       {raw_reply(204, ""), after_bytes(1), stall(), "of status 204 has no body"},
       {raw, after_headers(), error_event({{"error", 1}}), "a raw reply has no events"},
       {failure, after_headers(), skip_event(), "a failure has no events"},
       {failure, at_end(), truncate(), "nothing of the body is left"},
       {raw_reply(200, ""), after_headers(), truncate(), "has no body"},
-      {text("a"), before_headers(), truncate(), "no body has begun; use close_connection()"},
+      {text("a"), before_headers(), truncate(), "the body has not begun; use close_connection()"},
       {text("a"), before_headers(), error_event(server_error()), "no stream has begun"},
       {text("a"), before_headers(), skip_event(), "no stream has begun"},
-      {text("a"), at_end(), duplicate_event(), "no event comes then; use before_done()"},
-      {text("a"), at_end(), error_event({{"error", 1}}), "no event comes then"},
-      {text("a"), after_bytes(3), skip_event(), "does not stand inside another"},
-      {text("a"), inside_event(1, 3), error_event({{"error", 1}}), "does not stand inside another"},
-      {text("a"), inside_character(1), duplicate_event(), "does not stand inside another"},
-      {text("a"), after_headers(), wrong_content_length(1), "stands in the head; use before_headers()"},
+      {text("a"), at_end(), duplicate_event(), "no event follows; use before_done()"},
+      {text("a"), at_end(), error_event({{"error", 1}}), "no event follows"},
+      {text("a"), after_bytes(3), skip_event(), "cannot be sent inside another"},
+      {text("a"), inside_event(1, 3), error_event({{"error", 1}}), "cannot be sent inside another"},
+      {text("a"), inside_character(1), duplicate_event(), "cannot be sent inside another"},
+      {text("a"), after_headers(), wrong_content_length(1), "is in the head; use before_headers()"},
       {chunks({}), before_headers(), wrong_content_length(1), "chunks are always streamed"},
       {raw_reply(204, ""), before_headers(), wrong_content_length(1), "status 204 has no Content-Length"},
   };
@@ -544,11 +544,11 @@ TEST_CASE("an impossible pair is refused where it is written, with advice") {
 
 TEST_CASE("impossible values of faults and dialects are refused") {
   CHECK(refusal([] { static_cast<void>(after_bytes(0)); }) ==
-        "mock_gateway: after_bytes: bytes of the body count from 1, and 0 was given");
+        "mock_gateway: after_bytes: bytes of the body count from 1, but 0 was given");
   CHECK(refusal([] { static_cast<void>(inside_event(0, 1)); }) ==
-        "mock_gateway: inside_event: events count from 1, and 0 was given");
+        "mock_gateway: inside_event: events count from 1, but 0 was given");
   CHECK(refusal([] { static_cast<void>(inside_event(1, 0)); }) ==
-        "mock_gateway: inside_event: bytes of an event count from 1, and 0 was given");
+        "mock_gateway: inside_event: bytes of an event count from 1, but 0 was given");
   CHECK_THROWS_AS(inside_character(0), GatewayError);
   CHECK_THROWS_AS(garbage(""), GatewayError);
   CHECK_THROWS_AS(wrong_content_length(0), GatewayError);
@@ -560,17 +560,18 @@ TEST_CASE("impossible values of faults and dialects are refused") {
     return refusal([&] { static_cast<void>(text("a").sse(dialect)); });
   };
   CHECK(refused([](SseDialect& d) { d = d.line_end("\n\n"); }).find("ends in") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.event("a\nb"); }).find("event is one line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.comment("a\rb"); }).find("comment is one line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.after_done("a\n"); }).find("after_done is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.event("a\nb"); }).find("event must be one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.comment("a\rb"); }).find("comment must be one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.after_done("a\n"); }).find("after_done must be one line") !=
+        std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.retry(-1s); }).find("not negative") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.retry(1500us); }).find("whole milliseconds") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.ping_every(-1s); }).find("a millisecond at least") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.ping_every(999us); }).find("a millisecond at least") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.ping_every(-1s); }).find("at least 1 ms") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.ping_every(999us); }).find("at least 1 ms") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.trailer("a: b\nc"); }).find("lines such as") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.trailer("a b: c"); }) != "");
   CHECK(refused([](SseDialect& d) { d = d.trailer("a: b\r"); }) != "");
-  CHECK(refused([](SseDialect& d) { d = d.ping(""); }).find("ping needs a line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.ping(""); }).find("ping needs at least one line") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.after_done("x").done(false); }).find("[DONE]") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.after_done("x").final_blank_line(false); }).find("blank line") !=
         std::string::npos);

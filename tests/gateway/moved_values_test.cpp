@@ -79,7 +79,7 @@ void is_refused(const char* name, const T& made, const Use& use) {
   CAPTURE(name);
   for (const std::string& left : left_of(made, use))
     CHECK(left == std::string("refused: mock_gateway: this ") + name +
-                      " was moved from, so that nothing is left in it; copy it where it is used a second time");
+                      " was moved from and is empty; copy it if you need it again");
 }
 
 /// The bytes of a reply without their time.
@@ -358,7 +358,7 @@ TEST_CASE("a moved-from handle still refers to the same object") {
 TEST_CASE("a builder that was moved from, or has mounted its stub, refuses calls") {
   Gateway gateway;
   const std::string refusal =
-      "refused: mock_gateway: this builder has mounted its stub, or was moved from; gateway.chat() begins another";
+      "refused: mock_gateway: this builder has mounted its stub, or was moved from; start another with gateway.chat()";
   const std::pair<const char*, std::function<void(StubBuilder &&)>> uses[] = {
       {"when", [](StubBuilder&& builder) { static_cast<void>(std::move(builder).when(stream_is(true))); }},
       {"should", [](StubBuilder&& builder) { static_cast<void>(std::move(builder).should(stream_is(true))); }},

@@ -250,7 +250,7 @@ TEST_CASE("silent clients without free descriptors delay no other" * doctest::sk
     }
     const auto before = std::chrono::steady_clock::now();
     for (int i = 0; i < 300; ++i) clients.push_back(gateway.connect());
-    check_turned_away(gateway.http().chat(), has_thread ? "no descriptor left" : "no thread");
+    check_turned_away(gateway.http().chat(), has_thread ? "no descriptor left" : "another thread");
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
     CHECK(taken.count() < 3);
   }
@@ -275,8 +275,8 @@ TEST_CASE("parallel clients without free descriptors all get the error" * doctes
 
 TEST_CASE("a connection without a thread gets 503" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] {}, [](Gateway&) { leave_no_thread(); });
-  for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "no thread");
-  CHECK(gateway.end().find("a connection is answered 503 connection_limit: the system gives no thread") !=
+  for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "another thread");
+  CHECK(gateway.end().find("a connection is answered 503 connection_limit: the system refuses another thread") !=
         std::string::npos);
 }
 
@@ -306,7 +306,7 @@ TEST_CASE("if the system refuses threads, running work continues, and open conne
   // The function is called a moment later.
   REQUIRE(eventually([&] { return gateway.connect().receive_response(100ms).status == 503; }));
   for (RawConnection& connection : open) connection.send(models);
-  check_turned_away(gateway.http().chat(), "no thread");
+  check_turned_away(gateway.http().chat(), "another thread");
   for (const RawConnection& connection : open) CHECK(connection.buffered().empty());
   REQUIRE(::write(release[1], "x", 1) == 1);
   CHECK(blocked.receive_response().text() == "late");
@@ -340,7 +340,7 @@ TEST_CASE("a fault on accept waits for a connection that gets a thread" * doctes
                              made.next_connection(reset_on_accept(), 2);
                              leave_no_thread();
                            });
-    for (int i = 0; i < 3; ++i) check_turned_away(gateway.http().chat(), "no thread");
+    for (int i = 0; i < 3; ++i) check_turned_away(gateway.http().chat(), "another thread");
     const std::string said = gateway.end();
     CAPTURE(said);
     const std::size_t first = said.find("close on accept");
@@ -363,7 +363,7 @@ TEST_CASE("a limit with hardly any descriptors is reported at the start" * docte
         std::string::npos);
 
   GatewayProcess no_thread(leave_no_thread);
-  CHECK(no_thread.end().find("thrown: mock_gateway: cannot accept connections: the system gives no thread") !=
+  CHECK(no_thread.end().find("thrown: mock_gateway: cannot accept connections: the system refuses another thread") !=
         std::string::npos);
 }
 

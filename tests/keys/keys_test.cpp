@@ -140,8 +140,9 @@ TEST_CASE("a key disabled for some requests is enabled afterwards, unless the te
   gateway.keys().remove(key.id);
   CHECK(statuses(2) == "401 401 ");
   CHECK(contains(error_of([&] { gateway.keys().disable_for(key.id, 1); }), "deleted"));
-  CHECK(contains(error_of([&] { gateway.keys().disable_for("key_1", 0); }), "for at least 1 request"));
-  CHECK(contains(error_of([] { (void)KeyOptions{}.state_for(KeyState::deleted, 1); }), "Keys::remove deletes it"));
+  CHECK(contains(error_of([&] { gateway.keys().disable_for("key_1", 0); }), "lasts at least 1 request"));
+  CHECK(
+      contains(error_of([] { (void)KeyOptions{}.state_for(KeyState::deleted, 1); }), "delete a key with Keys::remove"));
 }
 
 TEST_CASE("disabling a disabled key and enabling an enabled one change nothing") {
@@ -235,7 +236,7 @@ TEST_CASE("a secret can be chosen; an invalid one throws without being repeated"
 
   for (const char* wrong : {"", "sk-", " ", "sk-hid den", "hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n", "hidden\x7f"}) {
     const std::string error = error_of([&] { gateway.keys().create("", KeyOptions{}.secret(wrong)); });
-    CHECK(contains(error, "visible ASCII without spaces, not empty, and more than \"sk-\""));
+    CHECK(contains(error, "visible ASCII without spaces, and neither empty nor just \"sk-\""));
     CHECK_FALSE(contains(error, "hid"));
   }
   const std::string taken = error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); });
@@ -243,7 +244,7 @@ TEST_CASE("a secret can be chosen; an invalid one throws without being repeated"
   CHECK_FALSE(contains(taken, "own"));
   gateway.keys().remove(key.id);
   CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); }),
-                 "is deleted and cannot come back"));
+                 "is deleted and cannot be restored"));
   // A long description is truncated.
   for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
     const std::string name(length, 'n');
@@ -278,7 +279,7 @@ TEST_CASE("a key of any form works like a key that begins with sk-") {
   CHECK(http.chat().status == 429);
   keys.remove(id);
   CHECK(http.chat().status == 401);
-  CHECK(contains(error_of([&] { keys.create("", KeyOptions{}.secret("EMPTY")); }), "deleted and cannot come back"));
+  CHECK(contains(error_of([&] { keys.create("", KeyOptions{}.secret("EMPTY")); }), "deleted and cannot be restored"));
   CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
 }
 

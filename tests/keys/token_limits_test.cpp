@@ -404,7 +404,7 @@ TEST_CASE("tokens are those of the test's tokenizer, and one that throws is repo
 TEST_CASE("an impossible token limit is refused where it is written") {
   const Gateway gateway;
   const std::string id = gateway.keys().list().front().id;
-  CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 0, 1s); }), "at least 1 per window"));
+  CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 0, 1s); }), "at least 1 token per window"));
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens(id, 1, 0s); }), "longer than 0"));
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens("key_9", 1, 1s); }), "no key has the id"));
   CHECK(contains(error_of([&] { gateway.keys().limit_tokens_for_all(1, -1s); }), "longer than 0"));

@@ -155,7 +155,7 @@ class Tables:
         least, most = schema.get("minimum"), schema.get("maximum")
         if least is not None and most is not None:
             return f" from {least} to {most}"
-        return f" from {least} on" if least is not None else f" up to {most}" if most is not None else ""
+        return f" of at least {least}" if least is not None else f" up to {most}" if most is not None else ""
 
     @staticmethod
     def text(schema):

@@ -380,16 +380,16 @@ TEST_CASE("settings without effect on a raw reply are refused where they are wri
   for (const Trigger& trigger : {after_events(1), after_tokens(1), before_done()}) {
     CHECK(refused([&] { return raw.fault(trigger, close_connection()); }) ==
           "a raw reply has no events, so \"" + trigger.to_string() +
-              "\" never comes; use before_headers, after_headers, after_bytes or at_end");
+              "\" never happens; use before_headers, after_headers, after_bytes or at_end");
   }
-  CHECK(refused([&] { return raw.every(1ms); }) == "a raw reply leaves in one piece; first_token_after delays it");
+  CHECK(refused([&] { return raw.every(1ms); }) == "a raw reply is sent in one piece; first_token_after delays it");
   CHECK(refused([&] { return raw.hold(gate, before_token(1)); }) ==
-        "a raw reply has no tokens; before_event(1) holds it whole");
+        "a raw reply has no tokens; before_event(1) holds all of it");
   CHECK(refused([&] { return raw.sse({}); }) ==
-        "a raw reply has no events to write in a dialect; its body is sent as it is");
+        "a raw reply has no events to write in a dialect; its body is sent unchanged");
   for (const int status : {-1, 0, 100, 199, 600}) {
     CHECK(refused([&] { return raw_reply(status, ""); }) ==
-          "raw_reply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
+          "raw_reply: status " + std::to_string(status) + " is not a final status; give one from 200 to 599");
   }
   CHECK(refused([&] { return raw_reply(304, "x"); }) ==
         "raw_reply: a reply of status 304 has no body (RFC 9110, 6.4.1); leave it empty or give another status");
@@ -400,7 +400,7 @@ TEST_CASE("settings without effect on a raw reply are refused where they are wri
 
 TEST_CASE("an invalid chunk, or one with a pair of braces missing, is refused") {
   CHECK(refused([&] { return raw_bytes(""); }) ==
-        "raw_bytes needs at least one byte: an HTTP chunk of none would end the body");
+        "raw_bytes needs at least one byte: an empty HTTP chunk would end the body");
   CHECK(refused([&] {
           return chunks({{"choices", Json::array()}});
         }) ==

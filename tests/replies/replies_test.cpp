@@ -359,18 +359,17 @@ TEST_CASE("settings of a completion are refused on a failure, a raw reply and ch
     const std::string name = what;
     CAPTURE(name);
     CHECK(refused([&, set = setter] { return set(rate_limited()); }) ==
-          "a failure carries no " + name + "; its body is set with Failure::body");
+          "a failure has no " + name + "; set its body with Failure::body");
     CHECK(refused([&, set = setter] { return set(raw_reply(200, "")); }) ==
-          "a raw reply carries no " + name + "; its body is sent as it is: write it there");
+          "a raw reply has no " + name + "; its body is sent unchanged: write it there");
     CHECK(refused([&, set = setter] { return set(chunks({})); }) ==
-          "chunks carry no " + name + "; they are sent as they are: write it into them");
+          "chunks have no " + name + "; they are sent unchanged: write it into them");
   }
 }
 
 TEST_CASE("impossible numbers and fields are refused with advice") {
   CHECK(refused([&] { return text("a").usage(-1, 0); }) ==
-        "prompt_tokens of a usage must not be negative, but is -1; extra({{\"usage\", …}}) sends "
-        "whatever it holds");
+        "prompt_tokens of a usage must not be negative, but is -1; extra({{\"usage\", …}}) sends any usage");
   CHECK_THROWS_AS(text("a").usage(0, -1), GatewayError);
   CHECK_THROWS_AS(TokenUsage(0, 0).total(-1), GatewayError);
   CHECK_THROWS_AS(TokenUsage(0, 0).reasoning(-1), GatewayError);
@@ -391,7 +390,7 @@ TEST_CASE("impossible numbers and fields are refused with advice") {
   for (const int status : {200, 599}) CHECK(HttpReply(status, "a").status() == status);
   for (const int status : {-1, 0, 100, 199, 600}) {
     CHECK(refused([&] { return HttpReply(status, "a"); }) ==
-          "HttpReply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
+          "HttpReply: status " + std::to_string(status) + " is not a final status; give one from 200 to 599");
   }
   CHECK(refused([&] { return text("abc\xff"); }) ==
         "the text of a reply is sent as JSON and must be UTF-8, but byte 4 is not");
@@ -403,7 +402,7 @@ TEST_CASE("impossible numbers and fields are refused with advice") {
 
 TEST_CASE("settings of the whole reply are refused on one of several choices") {
   const std::string message =
-      "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra fields, "
+      "a choice has only content, logprobs and finish_reason; set pace, faults, holds, model, usage, extra fields, "
       "verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
       "choices(…).every(…)";
   const Reply a = text("a");
@@ -429,11 +428,11 @@ TEST_CASE("settings of the whole reply are refused on one of several choices") {
   }
   CHECK(refused([&] { return choices(a.sse(usual), a.sse(usual.gzip(true).gzip(false))); }) == "not refused");
   CHECK(refused([&] { return choices(a, raw_reply(200, "")); }) ==
-        "a raw reply cannot be one of several choices; it is a reply of its own");
+        "a raw reply cannot be one of several choices; it must be the whole reply");
   CHECK(refused([&] { return choices(chunks({}), a); }) ==
-        "a list of chunks cannot be one of several choices; it is a reply of its own");
+        "a list of chunks cannot be one of several choices; it must be the whole reply");
   CHECK(refused([&] { return choices(a, server_error()); }) ==
-        "a failure cannot be one of several choices; it is a reply of its own");
+        "a failure cannot be one of several choices; it must be the whole reply");
 
   const Scripted on(choices(text("a"), malformed_tool_call("f", "{", "call_1").finish_reason("stop"))
                         .usage(5, 2)

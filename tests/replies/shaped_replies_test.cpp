@@ -256,12 +256,12 @@ TEST_CASE("an event without data has its lines, in the dialect's line ends, and 
 TEST_CASE("an invalid event without data is refused with advice") {
   for (const std::string lines : {"", "id: 7\n", "\nid: 7", "id: 7\n\nid: 8", "id: 7\r\nid: 8", "\r"}) {
     CAPTURE(lines);
-    CHECK(refused([&] { static_cast<void>(event(lines)); }).substr(0, 18) == "event needs a line");
+    CHECK(refused([&] { static_cast<void>(event(lines)); }).substr(0, 29) == "event needs at least one line");
   }
   for (const std::string lines : {"data", "data:", "data: x", "id: 7\ndata: x"}) {
     CAPTURE(lines);
     CHECK(refused([&] { static_cast<void>(event(lines)); }) ==
-          "event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
+          "event is for an event without data; use json_chunk(json) for one with data, or raw_bytes(…) for any bytes");
   }
   CHECK_THROWS_AS(static_cast<void>(event("id: \xff")), GatewayError);
   CHECK(event("dataset: 1").bytes() == "dataset: 1");
@@ -338,7 +338,7 @@ TEST_CASE("settings of chunks are refused on replies without them, and on one of
   const Reply a = text("a");
   for (const Reply& part : {a.interleaved(), a.finish_in_last_chunk(), a.extra_chunk(1, {{"a", 1}}),
                             a.usage(Json::object()), a.early_hints({{"x-a", "1"}})}) {
-    CHECK(refused([&] { static_cast<void>(choices(a, part)); }).substr(0, 30) == "a choice carries content, logp");
+    CHECK(refused([&] { static_cast<void>(choices(a, part)); }).substr(0, 30) == "a choice has only content, log");
   }
   CHECK(refused([&] { static_cast<void>(a.extra_chunk(0, Json::object())); }) ==
         "extra_chunk counts from 1: the first chunk is the one with the role");

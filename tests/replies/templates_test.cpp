@@ -147,20 +147,20 @@ TEST_CASE("keys stay masked in quoted text") {
 
 TEST_CASE("an unknown placeholder is refused where it is written, or makes the reply a 500") {
   const std::string known =
-      " is no place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
+      " is not a place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}";
   for (const char* place : {"{{}}", "{{request.user}}", "{{request.body.model}}", "{{request.header.}}", "{{#if x}}"}) {
     CAPTURE(place);
     CHECK(refused([&] { (void)text(place).templated(); }) == "\"" + std::string(place) + "\"" + known);
     CHECK(refused([&] { (void)tool_call("f", {{"a", place}}).templated(); }) != "not refused");
   }
-  CHECK(contains(refused([] { (void)text("a {{count").templated(); }), "\"{{count\" is no place of a template"));
-  CHECK(contains(refused([] { (void)Reply(server_error()).templated(); }), "a failure carries no template"));
-  CHECK(contains(refused([] { (void)chunks({}).templated(); }), "chunks carry no template"));
+  CHECK(contains(refused([] { (void)text("a {{count").templated(); }), "\"{{count\" is not a place of a template"));
+  CHECK(contains(refused([] { (void)Reply(server_error()).templated(); }), "a failure has no template"));
+  CHECK(contains(refused([] { (void)chunks({}).templated(); }), "chunks have no template"));
   CHECK(contains(refused([] { (void)choices(text("a").templated(), text("b")); }), "templated"));
   const Wire wire(text("a").templated().text("{{b}}"), Options{}.verify_on_destruction(false));
   CHECK(wire.http.chat(asking("Hi")).status == 500);
-  CHECK(contains(wire.gateway.verify().message(), "\"{{b}}\" is no place of a template"));
+  CHECK(contains(wire.gateway.verify().message(), "\"{{b}}\" is not a place of a template"));
 }
 
 TEST_CASE("the reply of a function is filled too") {

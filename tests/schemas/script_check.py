@@ -21,13 +21,13 @@ DOCUMENTS = Path(__file__).resolve().parent.parent / "document"
 
 # Rules that a JSON Schema cannot express, or not readably.
 DECODER_ONLY = {
-    "a key that is there twice",
+    "a key that occurs twice",
     "a fault that cannot happen",
-    "a failure leaves in one piece",
+    "a failure is sent in one piece",
     "chunks are cut already",
     "pieces fit one reply",
     "an expectation that can never be met",
-    "a name that is there twice",
+    "a name that occurs twice",
     "a name that is long in bytes",
     "a name that only the gateway knows",
     "a path that the gateway has",

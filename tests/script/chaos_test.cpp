@@ -693,23 +693,22 @@ TEST_CASE("a rule without possible effect is refused where it is written") {
   CHECK(refused([&] { (void)rule.first(0); }) ==
         "mock_gateway: Chaos::first(0) would strike nothing; first(1) strikes each request once");
   CHECK(refused([] { at_any_token(0); }) ==
-        "mock_gateway: a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
+        "mock_gateway: a trigger is drawn from 1 up: at_any_token(10) is after the first up to the 10th");
   CHECK(refused([] { DrawnTrigger(Trigger::Kind::at_end, 3); }) ==
         "mock_gateway: a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
   CHECK(refused([] { Chaos(before_headers(), truncate()); }) ==
-        "mock_gateway: \"truncate the body before headers\" can never happen: no body has begun; use "
+        "mock_gateway: \"truncate the body before headers\" can never happen: the body has not begun; use "
         "close_connection()");
   CHECK(refused([] { Chaos(at_any_byte(5), skip_event()); }) ==
-        "mock_gateway: \"skip an event after 5 bytes of the body\" can never happen: an event does not stand inside "
+        "mock_gateway: \"skip an event after 5 bytes of the body\" can never happen: an event cannot be sent inside "
         "another; use after_events or after_tokens");
   CHECK(refused([] { Chaos{Pace()}; }) ==
-        "mock_gateway: this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
+        "mock_gateway: this pace sets nothing; set a time, such as Pace().first_token_after(2s)");
   CHECK(refused([] { Chaos{Pace().chunked(by_pieces({"a"}))}; }) ==
-        "mock_gateway: by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+        "mock_gateway: by_pieces fits only one reply; set it there: text(…).chunked(by_pieces({…}))");
   CHECK(refused([] { Chaos{reset_on_accept()}; }) ==
-        "mock_gateway: \"reset on accept\" happens before the request is read, which decides what chaos strikes; "
-        "Gateway::next_connection makes it happen, and Chaos(before_headers(), reset_connection()) is what comes "
-        "closest to it here");
+        "mock_gateway: \"reset on accept\" happens before the request is read, but chaos chooses by the request; use "
+        "Gateway::next_connection, or the nearest chaos: Chaos(before_headers(), reset_connection())");
   for (const ConnectionFault& fault :
        {close_on_accept(), garbage_on_accept(), close_when_reused(), reset_when_reused(), slow_body(1, 1s),
         reply_before_body(server_error()), reply_then_read_body(server_error())})

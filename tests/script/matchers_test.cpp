@@ -264,10 +264,9 @@ TEST_CASE("a range describes its values") {
   std::ostringstream out;
   out << at_least(2);
   CHECK(out.str() == "at least 2");
-  CHECK(error_of([] { between(2, 1); }) ==
-        "mock_gateway: a range from 2 to 1 holds nothing; the smaller number comes first");
+  CHECK(error_of([] { between(2, 1); }) == "mock_gateway: a range from 2 to 1 is empty; give the smaller number first");
   CHECK(error_of([] { return Range{std::numeric_limits<double>::quiet_NaN()}; }) ==
-        "mock_gateway: a range is made of numbers, and this is none");
+        "mock_gateway: a range needs two numbers, but got NaN");
 }
 
 // --- JSON ------------------------------------------------------------------------------------------------------------
@@ -430,9 +429,9 @@ TEST_CASE("an invalid header name, or a secret instead of a key's name, is refus
         "mock_gateway: name a key by its id (CreatedKey::id) or description, not by its secret");
   CHECK(error_of([] { key_is(""); }) == "mock_gateway: name a key by its id or description; this name is empty");
   CHECK(error_of([] { has_header("x test"); }) ==
-        "mock_gateway: \"x test\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
+        "mock_gateway: \"x test\" is not a header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
   CHECK(error_of([] { header_is("x test", "7"); }) ==
-        "mock_gateway: \"x test\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
+        "mock_gateway: \"x test\" is not a header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
   CHECK(error_of([] { header_is("x-test", "7\r\nx-more: 8"); }).find("holds CR, LF or NUL") != std::string::npos);
 }
 

@@ -305,7 +305,7 @@ TEST_CASE("an operation's response can have the faults and waits of a raw reply"
   clock.advance(5s);
   client.join();
   CHECK_THROWS_WITH_AS(static_cast<void>(HttpReply(text).fault(after_tokens(1), stall())),
-                       doctest::Contains("\"after 1 token\" never comes"), GatewayError);
+                       doctest::Contains("\"after 1 token\" never happens"), GatewayError);
 }
 
 }  // namespace mounting_test
