@@ -63,8 +63,7 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The caller got the whole answer and no error.
     handled,
-    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
-    /// sent.
+    /// The client reported an error to its caller, possibly by a finish_reason, and before it only text that was sent.
     error_surfaced,
     /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
@@ -110,42 +109,43 @@ class Scenario {
  public:
   /// What a good client may do.
   enum class Expected {
-    /// It returns the whole answer without an error.
+    /// Returning the whole answer without an error.
     answer,
-    /// It reports an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
+    /// Reporting an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
     /// Either: a lenient client, or one that retries, gets the answer.
     answer_or_error,
   };
 
-  /// In lower case with hyphens: "usage-chunk-without-choices". Stable across releases.
+  /// Returns the name, in lower case with hyphens: "usage-chunk-without-choices". Names are stable across releases.
   const std::string& name() const;
-  /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
+  /// Returns "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace" or "connection".
   const std::string& group() const;
-  /// What the gateway does, in one line.
+  /// Returns what the gateway does, in one line.
   const std::string& description() const;
-  /// The source: reports to a client's project ("openai-node#1292", several separated by commas), otherwise a standard,
-  /// a provider's behavior or the gateway's own documentation.
+  /// Returns the source: issues of a client's project ("openai-node#1292", several separated by commas), a standard, a
+  /// provider's behavior or the gateway's own documentation.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns what a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do.
   Expected expected() const;
-  /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
+  /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
-  /// All tool calls of the reply.
+  /// Returns all tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
-  /// that it is incomplete: "content_filter".
+  /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
+  /// itself tells of that: "content_filter".
   const std::string& finish_reason() const;
-  /// The usage of plain answers, and of streams if the scenario is about usage in streams; other streams have none.
-  /// Empty if there is no whole answer.
+  /// Returns the usage of plain answers, and of streams if the scenario is about usage in streams; other streams have
+  /// none. Empty for an incomplete answer.
   std::optional<TokenUsage> usage() const;
-  /// Whether it only affects stream requests. Plain requests then get a correct answer.
+  /// Whether it only affects stream requests. Plain requests then get the same answer without the problem.
   bool needs_stream() const;
   /// Whether a client without a timeout may wait for an hour or forever. Then the test needs a timeout too.
   bool needs_timeout() const;
-  /// The number of consecutive calls needed from the same client, so that connections are kept. The last one is judged.
+  /// Returns how many consecutive calls by one client the scenario needs, so that connections are reused. Judge the
+  /// last.
   int calls() const;
 
   /// Returns `base` with the settings that the scenario needs. Options::verify_on_destruction is off, because judge()

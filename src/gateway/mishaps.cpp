@@ -27,7 +27,7 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What happens to the client's key in a turn.
+/// The change to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
 /// The time for a client to leave a call that its caller has ended.
@@ -221,7 +221,7 @@ void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
-  // On an instant clock the wait must be unlimited.
+  // On an instant clock, a stall with a duration would end at once.
   const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
@@ -272,7 +272,7 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // An error is sent at once, so there is nothing to leave.
+  // Errors are complete at once, so the client need not disconnect.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
