@@ -2844,7 +2844,8 @@ class ReportedProblems;
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
 ///   has retried it.
-/// - No key, limit, stub, state machine or forced failure was changed in between.
+/// - The test changed no key, limit, stub, state machine, forced failure, chaos rule, connection fault or mounted
+///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
 /// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
@@ -9557,7 +9558,7 @@ struct Leaks {
   /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
   /// it.
   std::uint64_t credential = 0;
-  /// The same for any credential of the request.
+  /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
   std::uint64_t presented = 0;
 };
 
@@ -9603,8 +9604,8 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
-  /// change is no retry.
+  /// The test's changes so far that affect replies to the request's key (GatewayState::changes): a request repeated
+  /// after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -9977,7 +9978,7 @@ class ReportedProblems {
   /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
   /// more, because the same count means other ones in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// Returns the notes without those of earlier tests.
+  /// Returns the notes of the current test.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -26878,8 +26879,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an empty object with room for all members, including those that the control API adds: a growing object
-/// copies its members.
+/// Returns an empty object with reserved space for all members, including members of the control API, because growing
+/// copies the members.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -26931,7 +26932,8 @@ MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// The same, or `json` for JSON. An object with a duplicate key stays text, because a JSON value would lose one.
+/// Like of_bytes(), but with the key `json` for JSON. JSON with a duplicate key stays text, because a JSON value would
+/// lose one of the values.
 MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -27634,7 +27636,7 @@ MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const Exchang
   return "exchange " + std::to_string(record.id) + " matches this stub, but " + instead(record, stub);
 }
 
-/// Returns the closest call, without those that the stub matches.
+/// Returns the closest call that the stub does not match.
 MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
@@ -27724,7 +27726,7 @@ MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::s
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// Returns the line about chaos as a note; none if it is empty.
+/// Returns the line about chaos as a note, if it is not empty.
 MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
@@ -29101,13 +29103,13 @@ using RealTime = Seen::RealTime;
 using Group = std::vector<const Seen*>;
 using text::seconds;
 
-/// How much earlier than asked a client may retry.
+/// The tolerated amount by which a client may retry earlier than asked.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
 /// Requests closer together may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How soon after a final error an equal new call looks like a retry.
+/// The time after a final error during which an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
-/// The same after an exhausted daily quota, and after the client gave up a request.
+/// The same time for an exhausted daily quota, and for a request that the client gave up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
@@ -29150,8 +29152,8 @@ MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// Returns the waiting time for messages: the judged time. If the other clock is longer by at most 1 % of the time
-/// asked for, returns the time on the gateway's clock, so that messages on a manual clock are reproducible.
+/// Returns the waiting time for messages: the judged time. If it exceeds the time on the gateway's clock by at most 1 %
+/// of the time asked for, returns the latter, so that messages on a manual clock are reproducible.
 MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
@@ -29327,8 +29329,8 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                "). Make the retry loop around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Make the retry loop around the client wait as long as the " +
-               (early->by_body ? "body" : "header") + " says.";
+               ". Make the retry loop around the client wait as long as the " + (early->by_body ? "body" : "header") +
+               " says.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
                  message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));
@@ -39893,268 +39895,268 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2626    evidence/verification.hpp
 //   2754    model/finding.hpp
 //   2798    evidence/review.hpp
-//   2922    model/operation.hpp
-//   2953    keys/api_key.hpp
-//   3082    keys/keys.hpp
-//   3146    model/profile.hpp
-//   3178    model/tokenizer.hpp
-//   3190    gateway/options.hpp
-//   3338    model/acceptance.hpp
-//   3518    request/chat_request.hpp
-//   3637    script/scope.hpp
-//   3692    script/failure_scope.hpp
-//   3738    script/chaos.hpp
-//   3839    gateway/sweep.hpp
-//   3977    gateway/catalogue.hpp
-//   4147    gateway/mishaps.hpp
-//   4249    document/scenario_files.hpp
-//   4281    core/error.hpp
-//   4296    document/script_document.hpp
-//   4439    evidence/evidence_json.hpp
-//   4463    core/printed.hpp
-//   4492    core/reporter.hpp
-//   4571  Implementation
-//   4632    core/text.hpp
-//   4735    core/random.hpp
-//   4766    core/json_reader.hpp
-//   4820    core/pattern.hpp
-//   4911    core/json_pointer.hpp
-//   4928    core/calendar.hpp
-//   4962    core/access.hpp
-//   5034    core/timeline.hpp
-//   5219    core/process.hpp
-//   5242    core/relief.hpp
-//   5272    core/warning.hpp
-//   5281    core/rows.hpp
-//   5307    core/change_count.hpp
-//   5351    core/seldom.hpp
-//   5378    model/profile_traits.hpp
-//   5486    model/checks.hpp
-//   5503    model/reply_data.hpp
-//   5571    model/request_error.hpp
-//   5584    model/fault_rows.hpp
-//   5713    model/failure_rows.hpp
-//   5754    model/dialect_rows.hpp
-//   5794    model/finding_kinds.hpp
-//   5871    model/reply_checks.hpp
-//   5906    model/reply_template.hpp
-//   5929    request/embedding_request.hpp
-//   5953    request/chat_parser.hpp
-//   5970    request/chat_fields.hpp
-//   6018    request/chat_reader.hpp
-//   6114    keys/secrets.hpp
-//   6161    keys/key_store.hpp
-//   6388    answer/bodies.hpp
-//   6416    answer/events.hpp
-//   6463    answer/tokens.hpp
-//   6534    answer/completion.hpp
-//   6638    answer/completion_json.hpp
-//   6671    answer/completion_events.hpp
-//   6734    answer/words.hpp
-//   6749    answer/default_reply.hpp
-//   6764    answer/schema_instance.hpp
-//   6785    answer/embeddings.hpp
-//   6801    answer/occurrences.hpp
-//   6824    answer/schema_checker.hpp
-//   6914    script/matcher_node.hpp
-//   7004    script/script.hpp
-//   7284    script/chaos_plan.hpp
-//   7330    script/chaos_rules.hpp
-//   7412    script/connection_faults.hpp
-//   7468    script/forced_failures.hpp
-//   7513    script/field_matchers.hpp
-//   7607    script/hiding.hpp
-//   7648    script/excerpts.hpp
-//   7674    script/json_comparison.hpp
-//   7701    script/matcher_leaf.hpp
-//   7732    delivery/answer_log.hpp
-//   7841    delivery/gzip.hpp
-//   7866    delivery/framing.hpp
-//   7915    delivery/outlet.hpp
-//   7962    delivery/pace_schedule.hpp
-//   8004    delivery/progress.hpp
-//   8054    delivery/waits.hpp
-//   8130    delivery/write_queue.hpp
-//   8222    delivery/delivery.hpp
-//   8488    http/exchange_observer.hpp
-//   8522    http/sockets.hpp
-//   8642    http/wakes.hpp
-//   8687    http/connection.hpp
-//   8954    http/request_reader.hpp
-//   9078    http/server.hpp
-//   9134    http/response.hpp
-//   9149    http/turned_away.hpp
-//   9197    http/workers.hpp
-//   9253    http/acceptor.hpp
-//   9296    http/compatibility.hpp
-//   9306    http/poller.hpp
-//   9345    http/reactor.hpp
-//   9451    evidence/kept_problems.hpp
-//   9521    evidence/record.hpp
-//   9789    evidence/gateway_parts.hpp
-//   9808    evidence/review_parts.hpp
-//   9872    evidence/diagnosis.hpp
-//   9944    evidence/redaction.hpp
-//   9965    evidence/gateway_problems.hpp
-//  10068    serve/asked_requests.hpp
-//  10146    serve/operations.hpp
-//  10216    serve/served_models.hpp
-//  10259    serve/gateway_state.hpp
-//  10319    serve/served_request.hpp
-//  10500    serve/runner.hpp
-//  10566    serve/connection_loop.hpp
-//  10611    serve/request_checks.hpp
-//  10634    serve/tester_code.hpp
-//  10699    gateway/catalogue_entries.hpp
-//  11001    gateway/option_values.hpp
-//  11062    gateway/sweep_run.hpp
-//  11086    document/script_reader.hpp
-//  11294    document/script_files.hpp
-//  11313    document/script_references.hpp
-//  11348    document/script_sections.hpp
-//  11478    document/script_values.hpp
-//  11613    document/loaded_document.hpp
-//  11645    core/calendar.cpp
-//  11755    core/clock.cpp
-//  12157    core/gate.cpp
-//  12367    core/implementation.cpp
-//  12379    core/json_pointer.cpp
-//  12436    core/json_reader.cpp
-//  12775    core/pattern.cpp
-//  13188    core/process.cpp
-//  13212    core/random.cpp
-//  13271    core/relief.cpp
-//  13297    core/reporter.cpp
-//  13380    core/source_location.cpp
-//  13396    core/text.cpp
-//  13750    core/wait.cpp
-//  13762    core/warning.cpp
-//  13776    model/acceptance.cpp
-//  13835    model/checks.cpp
-//  13873    model/connection_fault.cpp
-//  13975    model/failure.cpp
-//  14122    model/fault.cpp
-//  14357    model/finding.cpp
-//  14391    model/hold.cpp
-//  14413    model/http_reply.cpp
-//  14479    model/pace.cpp
-//  14677    model/profile.cpp
-//  14856    model/range.cpp
-//  14886    model/received_request.cpp
-//  14954    model/reply.cpp
-//  15364    model/reply_checks.cpp
-//  15556    model/reply_template.cpp
-//  15728    model/sent_answer.cpp
-//  15756    model/sse_dialect.cpp
-//  15902    request/chat_fields.cpp
-//  16044    request/chat_messages.cpp
-//  16253    request/chat_reader.cpp
-//  16666    request/chat_request.cpp
-//  16750    request/embedding_request.cpp
-//  16838    keys/api_key.cpp
-//  16888    keys/key_store.cpp
-//  17434    keys/keys.cpp
-//  17498    keys/secrets.cpp
-//  17705    answer/bodies.cpp
-//  17810    answer/completion.cpp
-//  18043    answer/completion_events.cpp
-//  18253    answer/completion_json.cpp
-//  18470    answer/default_reply.cpp
-//  18667    answer/embeddings.cpp
-//  18784    answer/events.cpp
-//  18803    answer/occurrences.cpp
-//  18825    answer/schema_checker.cpp
-//  19288    answer/schema_instance.cpp
-//  19661    answer/tokens.cpp
-//  19887    answer/words.cpp
-//  19948    script/chaos.cpp
-//  20089    script/chaos_rules.cpp
-//  20201    script/connection_faults.cpp
-//  20310    script/excerpts.cpp
-//  20373    script/field_matchers.cpp
-//  20786    script/forced_failures.cpp
-//  20890    script/hiding.cpp
-//  21007    script/json_comparison.cpp
-//  21093    script/matcher.cpp
-//  21348    script/matchers.cpp
-//  21704    script/scope.cpp
-//  21762    script/script.cpp
-//  22193    script/text_matchers.cpp
-//  22315    delivery/answer_log.cpp
-//  22485    delivery/delivery.cpp
-//  22949    delivery/faults_and_waits.cpp
-//  23224    delivery/framing.cpp
-//  23341    delivery/gzip.cpp
-//  23408    delivery/pace_schedule.cpp
-//  23477    delivery/progress.cpp
-//  23528    delivery/write_queue.cpp
-//  23676    http/acceptor.cpp
-//  23784    http/compatibility.cpp
-//  23893    http/connection.cpp
-//  24474    http/poller.cpp
-//  24689    http/reactor.cpp
-//  24956    http/request_reader.cpp
-//  25406    http/response.cpp
-//  25487    http/server.cpp
-//  25895    http/sockets.cpp
-//  26403    http/turned_away.cpp
-//  26492    http/wakes.cpp
-//  26540    http/workers.cpp
-//  26653    evidence/diagnosis.cpp
-//  26873    evidence/evidence_json.cpp
-//  27257    evidence/exchange.cpp
-//  27560    evidence/gateway_problems.cpp
-//  28011    evidence/journal.cpp
-//  28169    evidence/kept_problems.cpp
-//  28280    evidence/notes.cpp
-//  28381    evidence/record.cpp
-//  28841    evidence/redaction.cpp
-//  28983    evidence/redirects.cpp
-//  29092    evidence/retries.cpp
-//  29485    evidence/review.cpp
-//  29867    evidence/told_in_body.cpp
-//  29967    evidence/verification.cpp
-//  30084    serve/asked_requests.cpp
-//  30151    serve/chat_judge.cpp
-//  30472    serve/connection_loop.cpp
-//  30632    serve/cross_origin.cpp
-//  30675    serve/delivery_report.cpp
-//  30766    serve/gateway_state.cpp
-//  30802    serve/judge.cpp
-//  31030    serve/limits.cpp
-//  31129    serve/operations.cpp
-//  31352    serve/profile_headers.cpp
-//  31393    serve/reply_answer.cpp
-//  31537    serve/request_checks.cpp
-//  31612    serve/runner.cpp
-//  31875    serve/served_models.cpp
-//  31953    serve/served_request.cpp
-//  32021    gateway/catalogue.cpp
-//  32441    gateway/catalogue_chunks.cpp
-//  32740    gateway/catalogue_delivery.cpp
-//  32895    gateway/catalogue_entries.cpp
-//  33124    gateway/catalogue_failures.cpp
-//  33412    gateway/catalogue_framing.cpp
-//  33599    gateway/catalogue_tool_calls.cpp
-//  33803    gateway/chat_script.cpp
-//  33952    gateway/gateway.cpp
-//  34242    gateway/mishaps.cpp
-//  34589    gateway/options.cpp
-//  34742    gateway/sweep.cpp
-//  35165    document/scenario_files.cpp
-//  35315    document/script_document.cpp
-//  35716    document/script_faults.cpp
-//  36025    document/script_files.cpp
-//  36171    document/script_gateway.cpp
-//  36505    document/script_matchers.cpp
-//  36871    document/script_objects.cpp
-//  37037    document/script_reader.cpp
-//  37480    document/script_references.cpp
-//  37804    document/script_replies.cpp
-//  38281    document/script_schema.cpp
-//  38416    document/script_sections.cpp
-//  38998    document/script_values.cpp
-//  39413  Adapters
-//  39430    adapters/catch2.hpp
-//  39587    adapters/doctest.hpp
-//  39750    adapters/gtest.hpp
+//   2923    model/operation.hpp
+//   2954    keys/api_key.hpp
+//   3083    keys/keys.hpp
+//   3147    model/profile.hpp
+//   3179    model/tokenizer.hpp
+//   3191    gateway/options.hpp
+//   3339    model/acceptance.hpp
+//   3519    request/chat_request.hpp
+//   3638    script/scope.hpp
+//   3693    script/failure_scope.hpp
+//   3739    script/chaos.hpp
+//   3840    gateway/sweep.hpp
+//   3978    gateway/catalogue.hpp
+//   4148    gateway/mishaps.hpp
+//   4250    document/scenario_files.hpp
+//   4282    core/error.hpp
+//   4297    document/script_document.hpp
+//   4440    evidence/evidence_json.hpp
+//   4464    core/printed.hpp
+//   4493    core/reporter.hpp
+//   4572  Implementation
+//   4633    core/text.hpp
+//   4736    core/random.hpp
+//   4767    core/json_reader.hpp
+//   4821    core/pattern.hpp
+//   4912    core/json_pointer.hpp
+//   4929    core/calendar.hpp
+//   4963    core/access.hpp
+//   5035    core/timeline.hpp
+//   5220    core/process.hpp
+//   5243    core/relief.hpp
+//   5273    core/warning.hpp
+//   5282    core/rows.hpp
+//   5308    core/change_count.hpp
+//   5352    core/seldom.hpp
+//   5379    model/profile_traits.hpp
+//   5487    model/checks.hpp
+//   5504    model/reply_data.hpp
+//   5572    model/request_error.hpp
+//   5585    model/fault_rows.hpp
+//   5714    model/failure_rows.hpp
+//   5755    model/dialect_rows.hpp
+//   5795    model/finding_kinds.hpp
+//   5872    model/reply_checks.hpp
+//   5907    model/reply_template.hpp
+//   5930    request/embedding_request.hpp
+//   5954    request/chat_parser.hpp
+//   5971    request/chat_fields.hpp
+//   6019    request/chat_reader.hpp
+//   6115    keys/secrets.hpp
+//   6162    keys/key_store.hpp
+//   6389    answer/bodies.hpp
+//   6417    answer/events.hpp
+//   6464    answer/tokens.hpp
+//   6535    answer/completion.hpp
+//   6639    answer/completion_json.hpp
+//   6672    answer/completion_events.hpp
+//   6735    answer/words.hpp
+//   6750    answer/default_reply.hpp
+//   6765    answer/schema_instance.hpp
+//   6786    answer/embeddings.hpp
+//   6802    answer/occurrences.hpp
+//   6825    answer/schema_checker.hpp
+//   6915    script/matcher_node.hpp
+//   7005    script/script.hpp
+//   7285    script/chaos_plan.hpp
+//   7331    script/chaos_rules.hpp
+//   7413    script/connection_faults.hpp
+//   7469    script/forced_failures.hpp
+//   7514    script/field_matchers.hpp
+//   7608    script/hiding.hpp
+//   7649    script/excerpts.hpp
+//   7675    script/json_comparison.hpp
+//   7702    script/matcher_leaf.hpp
+//   7733    delivery/answer_log.hpp
+//   7842    delivery/gzip.hpp
+//   7867    delivery/framing.hpp
+//   7916    delivery/outlet.hpp
+//   7963    delivery/pace_schedule.hpp
+//   8005    delivery/progress.hpp
+//   8055    delivery/waits.hpp
+//   8131    delivery/write_queue.hpp
+//   8223    delivery/delivery.hpp
+//   8489    http/exchange_observer.hpp
+//   8523    http/sockets.hpp
+//   8643    http/wakes.hpp
+//   8688    http/connection.hpp
+//   8955    http/request_reader.hpp
+//   9079    http/server.hpp
+//   9135    http/response.hpp
+//   9150    http/turned_away.hpp
+//   9198    http/workers.hpp
+//   9254    http/acceptor.hpp
+//   9297    http/compatibility.hpp
+//   9307    http/poller.hpp
+//   9346    http/reactor.hpp
+//   9452    evidence/kept_problems.hpp
+//   9522    evidence/record.hpp
+//   9790    evidence/gateway_parts.hpp
+//   9809    evidence/review_parts.hpp
+//   9873    evidence/diagnosis.hpp
+//   9945    evidence/redaction.hpp
+//   9966    evidence/gateway_problems.hpp
+//  10069    serve/asked_requests.hpp
+//  10147    serve/operations.hpp
+//  10217    serve/served_models.hpp
+//  10260    serve/gateway_state.hpp
+//  10320    serve/served_request.hpp
+//  10501    serve/runner.hpp
+//  10567    serve/connection_loop.hpp
+//  10612    serve/request_checks.hpp
+//  10635    serve/tester_code.hpp
+//  10700    gateway/catalogue_entries.hpp
+//  11002    gateway/option_values.hpp
+//  11063    gateway/sweep_run.hpp
+//  11087    document/script_reader.hpp
+//  11295    document/script_files.hpp
+//  11314    document/script_references.hpp
+//  11349    document/script_sections.hpp
+//  11479    document/script_values.hpp
+//  11614    document/loaded_document.hpp
+//  11646    core/calendar.cpp
+//  11756    core/clock.cpp
+//  12158    core/gate.cpp
+//  12368    core/implementation.cpp
+//  12380    core/json_pointer.cpp
+//  12437    core/json_reader.cpp
+//  12776    core/pattern.cpp
+//  13189    core/process.cpp
+//  13213    core/random.cpp
+//  13272    core/relief.cpp
+//  13298    core/reporter.cpp
+//  13381    core/source_location.cpp
+//  13397    core/text.cpp
+//  13751    core/wait.cpp
+//  13763    core/warning.cpp
+//  13777    model/acceptance.cpp
+//  13836    model/checks.cpp
+//  13874    model/connection_fault.cpp
+//  13976    model/failure.cpp
+//  14123    model/fault.cpp
+//  14358    model/finding.cpp
+//  14392    model/hold.cpp
+//  14414    model/http_reply.cpp
+//  14480    model/pace.cpp
+//  14678    model/profile.cpp
+//  14857    model/range.cpp
+//  14887    model/received_request.cpp
+//  14955    model/reply.cpp
+//  15365    model/reply_checks.cpp
+//  15557    model/reply_template.cpp
+//  15729    model/sent_answer.cpp
+//  15757    model/sse_dialect.cpp
+//  15903    request/chat_fields.cpp
+//  16045    request/chat_messages.cpp
+//  16254    request/chat_reader.cpp
+//  16667    request/chat_request.cpp
+//  16751    request/embedding_request.cpp
+//  16839    keys/api_key.cpp
+//  16889    keys/key_store.cpp
+//  17435    keys/keys.cpp
+//  17499    keys/secrets.cpp
+//  17706    answer/bodies.cpp
+//  17811    answer/completion.cpp
+//  18044    answer/completion_events.cpp
+//  18254    answer/completion_json.cpp
+//  18471    answer/default_reply.cpp
+//  18668    answer/embeddings.cpp
+//  18785    answer/events.cpp
+//  18804    answer/occurrences.cpp
+//  18826    answer/schema_checker.cpp
+//  19289    answer/schema_instance.cpp
+//  19662    answer/tokens.cpp
+//  19888    answer/words.cpp
+//  19949    script/chaos.cpp
+//  20090    script/chaos_rules.cpp
+//  20202    script/connection_faults.cpp
+//  20311    script/excerpts.cpp
+//  20374    script/field_matchers.cpp
+//  20787    script/forced_failures.cpp
+//  20891    script/hiding.cpp
+//  21008    script/json_comparison.cpp
+//  21094    script/matcher.cpp
+//  21349    script/matchers.cpp
+//  21705    script/scope.cpp
+//  21763    script/script.cpp
+//  22194    script/text_matchers.cpp
+//  22316    delivery/answer_log.cpp
+//  22486    delivery/delivery.cpp
+//  22950    delivery/faults_and_waits.cpp
+//  23225    delivery/framing.cpp
+//  23342    delivery/gzip.cpp
+//  23409    delivery/pace_schedule.cpp
+//  23478    delivery/progress.cpp
+//  23529    delivery/write_queue.cpp
+//  23677    http/acceptor.cpp
+//  23785    http/compatibility.cpp
+//  23894    http/connection.cpp
+//  24475    http/poller.cpp
+//  24690    http/reactor.cpp
+//  24957    http/request_reader.cpp
+//  25407    http/response.cpp
+//  25488    http/server.cpp
+//  25896    http/sockets.cpp
+//  26404    http/turned_away.cpp
+//  26493    http/wakes.cpp
+//  26541    http/workers.cpp
+//  26654    evidence/diagnosis.cpp
+//  26874    evidence/evidence_json.cpp
+//  27259    evidence/exchange.cpp
+//  27562    evidence/gateway_problems.cpp
+//  28013    evidence/journal.cpp
+//  28171    evidence/kept_problems.cpp
+//  28282    evidence/notes.cpp
+//  28383    evidence/record.cpp
+//  28843    evidence/redaction.cpp
+//  28985    evidence/redirects.cpp
+//  29094    evidence/retries.cpp
+//  29487    evidence/review.cpp
+//  29869    evidence/told_in_body.cpp
+//  29969    evidence/verification.cpp
+//  30086    serve/asked_requests.cpp
+//  30153    serve/chat_judge.cpp
+//  30474    serve/connection_loop.cpp
+//  30634    serve/cross_origin.cpp
+//  30677    serve/delivery_report.cpp
+//  30768    serve/gateway_state.cpp
+//  30804    serve/judge.cpp
+//  31032    serve/limits.cpp
+//  31131    serve/operations.cpp
+//  31354    serve/profile_headers.cpp
+//  31395    serve/reply_answer.cpp
+//  31539    serve/request_checks.cpp
+//  31614    serve/runner.cpp
+//  31877    serve/served_models.cpp
+//  31955    serve/served_request.cpp
+//  32023    gateway/catalogue.cpp
+//  32443    gateway/catalogue_chunks.cpp
+//  32742    gateway/catalogue_delivery.cpp
+//  32897    gateway/catalogue_entries.cpp
+//  33126    gateway/catalogue_failures.cpp
+//  33414    gateway/catalogue_framing.cpp
+//  33601    gateway/catalogue_tool_calls.cpp
+//  33805    gateway/chat_script.cpp
+//  33954    gateway/gateway.cpp
+//  34244    gateway/mishaps.cpp
+//  34591    gateway/options.cpp
+//  34744    gateway/sweep.cpp
+//  35167    document/scenario_files.cpp
+//  35317    document/script_document.cpp
+//  35718    document/script_faults.cpp
+//  36027    document/script_files.cpp
+//  36173    document/script_gateway.cpp
+//  36507    document/script_matchers.cpp
+//  36873    document/script_objects.cpp
+//  37039    document/script_reader.cpp
+//  37482    document/script_references.cpp
+//  37806    document/script_replies.cpp
+//  38283    document/script_schema.cpp
+//  38418    document/script_sections.cpp
+//  39000    document/script_values.cpp
+//  39415  Adapters
+//  39432    adapters/catch2.hpp
+//  39589    adapters/doctest.hpp
+//  39752    adapters/gtest.hpp
