@@ -3989,7 +3989,7 @@ struct ClientOutcome {
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be stopped from outside because it did not end.
+  /// Whether the test had to abort the call because it did not end.
   bool hung = false;
   /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
   /// several tries.
@@ -4002,11 +4002,11 @@ struct ClientOutcome {
   /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
   /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
-  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
+  /// Whether the client asked for a stream, where finish_reason and usage may differ from a plain answer. If unset,
+  /// values for either form pass, including zeros for the usage of a stream without usage.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
-  /// one, the client must not lose it.
+  /// Whether the client asked for the usage of a stream (`stream_options.include_usage`) for its caller. It must then
+  /// pass on the usage if the stream has one.
   bool asked_for_usage = false;
 };
 
@@ -4038,7 +4038,7 @@ class [[nodiscard]] Verdict {
   Kind kind() const { return kind_; }
   /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -4056,7 +4056,7 @@ std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
+/// A gateway behavior that has caused problems for real clients, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -4074,7 +4074,7 @@ class Scenario {
     answer,
     /// Reporting an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a lenient client, or one that retries, gets the answer.
+    /// Either of these. A client that is lenient or retries gets the answer.
     answer_or_error,
   };
 
@@ -10109,10 +10109,10 @@ class AskedRequests {
   std::set<std::uint64_t> over_;
 };
 
-/// The wait of one request, which ends with a reply or with its guard.
+/// The wait of one request. It begins on construction and ends with a reply or the guard's timeout.
 class AskedWait final : public Pending {
  public:
-  /// Real time after which the wait ends, as at a gate.
+  /// The timeout in real time, the same as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
   /// `request` must outlive this.
@@ -10125,7 +10125,7 @@ class AskedWait final : public Pending {
   MOCK_GATEWAY_INLINE bool over() override;
   MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// The test's reply; empty if it gave none. For the waiting thread, after the wait.
+  /// The test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -10221,11 +10221,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// The models that requests may name, and the listed ones. Thread-safe.
 class ServedModels {
  public:
-  /// The limits of listed ids from requests: their number and length, so that requests cannot fill the memory.
+  /// Limits on the number and length of listed ids from requests, to bound the memory.
   static constexpr std::size_t most_asked = 1000;
   static constexpr std::size_t longest_asked = 256;
 
-  /// `any`: every id is served.
+  /// `any`: serve every id, including ids not in `given`.
   ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
 
   bool any() const { return any_; }
@@ -10237,7 +10237,7 @@ class ServedModels {
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Records a request for this model.
+  /// Adds a model from a request to the list.
   void ask(const std::string& id);
   void forget_asked();
 
@@ -10250,7 +10250,7 @@ class ServedModels {
   const Script& script_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;
-  /// The models named by stubs, and the script's change count at that time.
+  /// A cache of the models named by stubs, with the script's change count at that time.
   mutable std::optional<std::uint64_t> named_at_;
   mutable std::vector<std::string> named_;
 };
@@ -32442,7 +32442,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 
 // ---- gateway/catalogue_chunks.cpp -----------------------------------------------------------------------------------
 
-// Scenarios of chunks.
+// The scenarios of the group "chunks".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -32451,10 +32451,9 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// The usual text up to its limit.
+/// The usual text, cut at its token limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
-/// Half of the usual text.
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
@@ -32463,7 +32462,7 @@ MOCK_GATEWAY_INLINE void end_at_half(Chunks& chunks, const char* finish_reason) 
   chunks.push_back(closing(finish_reason));
 }
 
-/// Ends the stream with this finish_reason at the limit of its text.
+/// Ends the stream with this finish_reason where cut_text ends.
 MOCK_GATEWAY_INLINE void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
@@ -32741,7 +32740,7 @@ MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) { add_group(all, "chunks", c
 
 // ---- gateway/catalogue_delivery.cpp ---------------------------------------------------------------------------------
 
-// Scenarios of breaks, pace and connections.
+// The scenarios of the groups "breaks", "pace" and "connection".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33125,7 +33124,7 @@ MOCK_GATEWAY_INLINE std::string body_calling(const std::vector<wire::ToolCall>& 
 
 // ---- gateway/catalogue_failures.cpp ---------------------------------------------------------------------------------
 
-// Scenarios of errors and retries.
+// The scenarios of the groups "errors" and "retries".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33413,7 +33412,7 @@ MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
 
 // ---- gateway/catalogue_framing.cpp ----------------------------------------------------------------------------------
 
-// Scenarios of framing.
+// The scenarios of the group "framing".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33600,7 +33599,7 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing",
 
 // ---- gateway/catalogue_tool_calls.cpp -------------------------------------------------------------------------------
 
-// Scenarios of tool calls.
+// The scenarios of the group "tool calls".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33953,7 +33952,7 @@ MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
 
 // ---- gateway/gateway.cpp --------------------------------------------------------------------------------------------
 
-// The calls of `Gateway`; the default model and key; addresses; its report on destruction; how long `verify()` waits.
+// The functions of `Gateway`; default model and key; addresses; the report on destruction; how long `verify()` waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34044,7 +34043,7 @@ class Gateway::Impl : public detail::NoteSource {
     }
     server.reset();  // nothing arrives afterwards
     report();
-    // Functions of the test may hold handles to the script that holds them.
+    // Breaks cycles: functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
     for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
@@ -34053,7 +34052,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Whether this process made the gateway and is not a fork of that process.
+  /// False in a forked process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -34366,7 +34365,7 @@ struct Turn {
   Duration time{0};
 };
 
-/// Returns "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.", so that texts of another turn, or of two, are recognized.
+/// Returns a unique text: "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C." Text of another turn is thus recognized.
 MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
   constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
   std::string text = "Turn " + std::to_string(number);
@@ -34538,11 +34537,11 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
-  // A client that gives up early may do so before the gateway has read the request.
+  // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
-  // On other than the real clock, the test ends the client's wait.
+  // On other clocks, the test decides when the client's wait is over.
   const Clock& clock = detail::Access::serving(session_->gateway)->clock;
   const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
   if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))
@@ -40133,30 +40132,30 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  31955    serve/served_request.cpp
 //  32023    gateway/catalogue.cpp
 //  32443    gateway/catalogue_chunks.cpp
-//  32742    gateway/catalogue_delivery.cpp
-//  32897    gateway/catalogue_entries.cpp
-//  33126    gateway/catalogue_failures.cpp
-//  33414    gateway/catalogue_framing.cpp
-//  33601    gateway/catalogue_tool_calls.cpp
-//  33805    gateway/chat_script.cpp
-//  33954    gateway/gateway.cpp
-//  34244    gateway/mishaps.cpp
-//  34591    gateway/options.cpp
-//  34744    gateway/sweep.cpp
-//  35167    document/scenario_files.cpp
-//  35317    document/script_document.cpp
-//  35718    document/script_faults.cpp
-//  36027    document/script_files.cpp
-//  36173    document/script_gateway.cpp
-//  36507    document/script_matchers.cpp
-//  36873    document/script_objects.cpp
-//  37039    document/script_reader.cpp
-//  37482    document/script_references.cpp
-//  37806    document/script_replies.cpp
-//  38283    document/script_schema.cpp
-//  38418    document/script_sections.cpp
-//  39000    document/script_values.cpp
-//  39415  Adapters
-//  39432    adapters/catch2.hpp
-//  39589    adapters/doctest.hpp
-//  39752    adapters/gtest.hpp
+//  32741    gateway/catalogue_delivery.cpp
+//  32896    gateway/catalogue_entries.cpp
+//  33125    gateway/catalogue_failures.cpp
+//  33413    gateway/catalogue_framing.cpp
+//  33600    gateway/catalogue_tool_calls.cpp
+//  33804    gateway/chat_script.cpp
+//  33953    gateway/gateway.cpp
+//  34243    gateway/mishaps.cpp
+//  34590    gateway/options.cpp
+//  34743    gateway/sweep.cpp
+//  35166    document/scenario_files.cpp
+//  35316    document/script_document.cpp
+//  35717    document/script_faults.cpp
+//  36026    document/script_files.cpp
+//  36172    document/script_gateway.cpp
+//  36506    document/script_matchers.cpp
+//  36872    document/script_objects.cpp
+//  37038    document/script_reader.cpp
+//  37481    document/script_references.cpp
+//  37805    document/script_replies.cpp
+//  38282    document/script_schema.cpp
+//  38417    document/script_sections.cpp
+//  38999    document/script_values.cpp
+//  39414  Adapters
+//  39431    adapters/catch2.hpp
+//  39588    adapters/doctest.hpp
+//  39751    adapters/gtest.hpp

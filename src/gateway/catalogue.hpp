@@ -28,7 +28,7 @@ struct ClientOutcome {
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be stopped from outside because it did not end.
+  /// Whether the test had to abort the call because it did not end.
   bool hung = false;
   /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
   /// several tries.
@@ -41,11 +41,11 @@ struct ClientOutcome {
   /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
   /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
-  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
+  /// Whether the client asked for a stream, where finish_reason and usage may differ from a plain answer. If unset,
+  /// values for either form pass, including zeros for the usage of a stream without usage.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
-  /// one, the client must not lose it.
+  /// Whether the client asked for the usage of a stream (`stream_options.include_usage`) for its caller. It must then
+  /// pass on the usage if the stream has one.
   bool asked_for_usage = false;
 };
 
@@ -77,7 +77,7 @@ class [[nodiscard]] Verdict {
   Kind kind() const { return kind_; }
   /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -95,7 +95,7 @@ std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
+/// A gateway behavior that has caused problems for real clients, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -113,7 +113,7 @@ class Scenario {
     answer,
     /// Reporting an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a lenient client, or one that retries, gets the answer.
+    /// Either of these. A client that is lenient or retries gets the answer.
     answer_or_error,
   };
 
