@@ -6198,7 +6198,7 @@ struct LimitWindow {
   void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
   /// Returns the remaining time of the window, always positive; empty if none is running.
   std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
-  /// Returns the remaining time of the window if the amount exceeds what is left in it.
+  /// Returns the remaining time of the window if the amount exceeds the rest of the limit.
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
@@ -10232,7 +10232,7 @@ class ServedModels {
   const std::vector<wire::Model>& given() const { return given_; }
   /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models; if any is served, then those that stubs name, in order mounted, and those from requests.
+  /// Returns the given models. If any is served, adds models that stubs name, in mounting order, and those of requests.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
@@ -17599,8 +17599,8 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
-/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 without an escape, or if secrets
+/// cannot contain the character. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;

@@ -57,7 +57,7 @@ struct LimitWindow {
   void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
   /// Returns the remaining time of the window, always positive; empty if none is running.
   std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
-  /// Returns the remaining time of the window if the amount exceeds what is left in it.
+  /// Returns the remaining time of the window if the amount exceeds the rest of the limit.
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 

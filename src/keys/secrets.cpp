@@ -110,8 +110,8 @@ std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
-/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 without an escape, or if secrets
+/// cannot contain the character. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;

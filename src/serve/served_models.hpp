@@ -27,7 +27,7 @@ class ServedModels {
   const std::vector<wire::Model>& given() const { return given_; }
   /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models; if any is served, then those that stubs name, in order mounted, and those from requests.
+  /// Returns the given models. If any is served, adds models that stubs name, in mounting order, and those of requests.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
