@@ -312,7 +312,7 @@ class Gateway {
 
   /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
   std::string base_url() const;
-  /// The same without "/v1": "http://127.0.0.1:54321".
+  /// Returns the URL without "/v1": "http://127.0.0.1:54321".
   std::string root_url() const;
   /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
@@ -400,7 +400,7 @@ class Gateway {
   /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
   /// `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
-  /// The same with a JSON value.
+  /// Mounts a document from a JSON value.
   // A template, so that load("demo.json") is a path.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   LoadedScript load(const T& document);
@@ -478,7 +478,7 @@ class Stub {
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
        std::shared_ptr<detail::JournalState> journal);
 
-  /// Returns the number of requests it has answered; all of them are in the journal.
+  /// Returns the number of requests it has answered. Each is in the journal before it counts.
   std::size_t calls() const;
   /// Waits in real time until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
@@ -518,8 +518,8 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` mounts it, so they come last. Of the
-/// matching stubs, the one with the highest priority answers; with equal priority, the newest.
+/// A builder of stubs: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` comes last and mounts the stub.
+/// Of the matching stubs, the newest of the highest priority answers.
 class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
@@ -553,7 +553,7 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, at least 1, then lets older stubs answer. Default: unlimited.
+  /// Answers `count` requests, at least 1; later ones go to the next matching stub. Default: unlimited.
   StubBuilder times(std::size_t count) &&;
   /// Sets the number of calls that verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. Does
   /// not limit calls. Whole numbers, not negative.
@@ -2844,7 +2844,8 @@ class ReportedProblems;
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
 ///   has retried it.
-/// - No key, limit, stub, state machine or forced failure was changed in between.
+/// - The test changed no key, limit, stub, state machine, forced failure, chaos rule, connection fault or mounted
+///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
 /// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client
@@ -3294,8 +3295,7 @@ class Options {
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60
-  /// s.
+  /// then the request gets 408 and its connection is closed. Not for a body struck by slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -3896,15 +3896,15 @@ SweepOptions splits();
 /// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
 class SweepStep {
  public:
-  /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
+  /// Returns, for example, "reset the connection after 3 events (540 of 1422 bytes of the body)".
   const std::string& name() const { return name_; }
-  /// The place where the reply broke. Throws GatewayError for a split.
+  /// Returns the place where the reply broke. Throws GatewayError for a split.
   const Trigger& trigger() const;
-  /// The effect that broke the reply. Throws GatewayError for a split.
+  /// Returns the effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// The number of bytes before the second write. Throws GatewayError unless the sweep is splits().
+  /// Returns the number of bytes before the second write. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
-  /// The requests answered by the step's reply that the journal keeps, oldest first; several if the client retried.
+  /// Returns the exchanges in the journal that the step's reply answered, oldest first; several if the client retried.
   /// They have ended, unless the client left one open for 1 s.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   /// Whether one of exchanges() reached the place of the fault or split.
@@ -3989,7 +3989,7 @@ struct ClientOutcome {
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be stopped from outside because it did not end.
+  /// Whether the test had to abort the call because it did not end.
   bool hung = false;
   /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
   /// several tries.
@@ -4002,11 +4002,11 @@ struct ClientOutcome {
   /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
   /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
-  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
+  /// Whether the client asked for a stream, where finish_reason and usage may differ from a plain answer. If unset,
+  /// values for either form pass, including zeros for the usage of a stream without usage.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
-  /// one, the client must not lose it.
+  /// Whether the client asked for the usage of a stream (`stream_options.include_usage`) for its caller. It must then
+  /// pass on the usage if the stream has one.
   bool asked_for_usage = false;
 };
 
@@ -4024,8 +4024,7 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The caller got the whole answer and no error.
     handled,
-    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
-    /// sent.
+    /// The client reported an error to its caller, possibly by a finish_reason, and before it only text that was sent.
     error_surfaced,
     /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
@@ -4039,7 +4038,7 @@ class [[nodiscard]] Verdict {
   Kind kind() const { return kind_; }
   /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -4057,7 +4056,7 @@ std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
+/// A gateway behavior that has caused problems for real clients, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -4071,42 +4070,43 @@ class Scenario {
  public:
   /// What a good client may do.
   enum class Expected {
-    /// It returns the whole answer without an error.
+    /// Returning the whole answer without an error.
     answer,
-    /// It reports an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
+    /// Reporting an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a lenient client, or one that retries, gets the answer.
+    /// Either of these. A client that is lenient or retries gets the answer.
     answer_or_error,
   };
 
-  /// In lower case with hyphens: "usage-chunk-without-choices". Stable across releases.
+  /// Returns the name, in lower case with hyphens: "usage-chunk-without-choices". Names are stable across releases.
   const std::string& name() const;
-  /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
+  /// Returns "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace" or "connection".
   const std::string& group() const;
-  /// What the gateway does, in one line.
+  /// Returns what the gateway does, in one line.
   const std::string& description() const;
-  /// The source: reports to a client's project ("openai-node#1292", several separated by commas), otherwise a standard,
-  /// a provider's behavior or the gateway's own documentation.
+  /// Returns the source: issues of a client's project ("openai-node#1292", several separated by commas), a standard, a
+  /// provider's behavior or the gateway's own documentation.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns what a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do.
   Expected expected() const;
-  /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
+  /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
-  /// All tool calls of the reply.
+  /// Returns all tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
-  /// that it is incomplete: "content_filter".
+  /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
+  /// itself tells of that: "content_filter".
   const std::string& finish_reason() const;
-  /// The usage of plain answers, and of streams if the scenario is about usage in streams; other streams have none.
-  /// Empty if there is no whole answer.
+  /// Returns the usage of plain answers, and of streams if the scenario is about usage in streams; other streams have
+  /// none. Empty for an incomplete answer.
   std::optional<TokenUsage> usage() const;
-  /// Whether it only affects stream requests. Plain requests then get a correct answer.
+  /// Whether it only affects stream requests. Plain requests then get the same answer without the problem.
   bool needs_stream() const;
   /// Whether a client without a timeout may wait for an hour or forever. Then the test needs a timeout too.
   bool needs_timeout() const;
-  /// The number of consecutive calls needed from the same client, so that connections are kept. The last one is judged.
+  /// Returns how many consecutive calls by one client the scenario needs, so that connections are reused. Judge the
+  /// last.
   int calls() const;
 
   /// Returns `base` with the settings that the scenario needs. Options::verify_on_destruction is off, because judge()
@@ -4156,7 +4156,7 @@ struct MishapSession;
 
 }  // namespace detail
 
-/// One turn of a session of mishaps. A handle: cheap to copy.
+/// One turn of a session of failures, see mishaps(). A handle: cheap to copy.
 class Mishap {
  public:
   /// What the client's caller does in the turn.
@@ -4169,24 +4169,24 @@ class Mishap {
     abandoned,
   };
 
-  /// In lower case with hyphens: "rotated-key". Stable across releases.
+  /// Returns the name, in lower case with hyphens: "rotated-key". Names are stable across releases.
   const std::string& name() const;
-  /// What the gateway does, in one line.
+  /// Returns what the gateway does, in one line.
   const std::string& description() const;
-  /// The source, as in Scenario::reference.
+  /// Returns the source, like Scenario::reference.
   const std::string& reference() const;
   /// What a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
-  /// All text of the reply, different in each turn of a session.
+  /// Returns the complete text of the reply, which is unique in the session.
   const std::string& text() const;
   /// Whether it only affects stream requests.
   bool needs_stream() const;
   Call call() const;
-  /// The number of pieces of text after which the caller stops the call: 2 to 4; 0 unless it is cancelled.
+  /// Returns after how many pieces of text the caller cancels the call: 2 to 4; 0 for other calls.
   std::size_t cancel_after() const;
-  /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
+  /// Returns after what time the caller abandons the call: 100 to 200 ms; 0 for other calls.
   Duration abandon_after() const;
 
   /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
@@ -4224,11 +4224,11 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
-/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
-/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
-/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
-/// seed decides the order, the texts and the times.
+/// Returns a session of one client with a series of failures: rate limits with Retry-After in seconds and as a date,
+/// errors of the server and of a proxy, a closed connection, refused keys, a truncated answer, a rotated key, calls
+/// that their caller stops. Unlike the single scenarios of catalogue(), it tests whether the client retries when that
+/// helps, continues normally afterwards, and closes answers that it no longer reads. The seed decides the order, the
+/// texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -4236,9 +4236,9 @@ class Mishaps {
 ///       CAPTURE(mishap.name());
 ///       mishap.mount();
 ///       client.set_key(mishap.api_key());
-///       CHECK(mishap.judge(run(client, mishap)));  // asks for mishap.name(), say
+///       CHECK(mishap.judge(run(client, mishap)));  // for example with the prompt mishap.name()
 ///     }
-///     CHECK(gateway.review());  // it waited as told, and did not repeat what was final
+///     CHECK(gateway.review());  // it waited as told, and did not retry final errors
 ///
 /// Make each request different: review() cannot tell an equal request that follows at once from a retry. The session
 /// has its own keys, which are deleted with its last handle. The gateway must outlive mount() and must not be moved.
@@ -6198,7 +6198,7 @@ struct LimitWindow {
   void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
   /// Returns the remaining time of the window, always positive; empty if none is running.
   std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
-  /// Returns the remaining time of the window if the amount exceeds what is left in it.
+  /// Returns the remaining time of the window if the amount exceeds the rest of the limit.
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
@@ -6258,9 +6258,9 @@ class KeyStore {
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
-  /// Whether a key has this secret, or a deleted key had it.
+  /// Whether any key, deleted or not, has or had this secret.
   bool knows(const std::string& secret) const;
-  /// Throws GatewayError if the id is unknown.
+  /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
   ApiKey find(const std::string& id) const;
   /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
@@ -6277,7 +6277,7 @@ class KeyStore {
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
   /// more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// The same without counting.
+  /// Like present(), without counting the request.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
   /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
   /// and counts against neither.
@@ -6287,7 +6287,7 @@ class KeyStore {
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
   /// than the request, otherwise the one with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
-  /// Changes the amount taken, if its window is still current.
+  /// Changes the amount taken to `tokens`, in the windows that are still current.
   void settle(TakenTokens& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
@@ -6298,7 +6298,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Masks this text too from now on. It is not a key.
+  /// Masks this text too from now on. It is not accepted as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -6335,7 +6335,8 @@ class KeyStore {
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
-  /// Returns the existing key with this name; of several, the script's own, otherwise the one with this secret.
+  /// Returns the key of this name that is not deleted; of several, the script's own, otherwise the one with this
+  /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
@@ -9557,7 +9558,7 @@ struct Leaks {
   /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
   /// it.
   std::uint64_t credential = 0;
-  /// The same for any credential of the request.
+  /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
   std::uint64_t presented = 0;
 };
 
@@ -9603,8 +9604,8 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
-  /// change is no retry.
+  /// The test's changes so far that affect replies to the request's key (GatewayState::changes): a request repeated
+  /// after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -9977,7 +9978,7 @@ class ReportedProblems {
   /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
   /// more, because the same count means other ones in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// Returns the notes without those of earlier tests.
+  /// Returns the notes of the current test.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -10108,10 +10109,10 @@ class AskedRequests {
   std::set<std::uint64_t> over_;
 };
 
-/// The wait of one request, which ends with a reply or with its guard.
+/// The wait of one request. It begins on construction and ends with a reply or the guard's timeout.
 class AskedWait final : public Pending {
  public:
-  /// Real time after which the wait ends, as at a gate.
+  /// The timeout in real time, the same as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
   /// `request` must outlive this.
@@ -10124,7 +10125,7 @@ class AskedWait final : public Pending {
   MOCK_GATEWAY_INLINE bool over() override;
   MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// The test's reply; empty if it gave none. For the waiting thread, after the wait.
+  /// The test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:
@@ -10175,8 +10176,8 @@ class Operations {
   /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
   /// cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// Sets the operations of a document; existing ones keep their place. `owner` is the document's number, larger for
-  /// newer documents. Throws as mount() does, without changes.
+  /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
+  /// for newer documents. Throws like mount(), and then changes nothing.
   void replace(std::vector<Handled> all, std::uint64_t owner);
   /// Removes operations from the documents that own them. Ignores unknown ones.
   void unmount(const std::vector<Owned>& those);
@@ -10184,7 +10185,7 @@ class Operations {
   std::vector<Operation> mounted() const;
   /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
-  /// `path` is as sent, without the query.
+  /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
   /// Returns the path that a client probably meant and why: "/v1/chat/completions is near: the base address ends with
   /// /v1 already". Empty if none is similar.
@@ -10220,23 +10221,22 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// The models that requests may name, and the listed ones. Thread-safe.
 class ServedModels {
  public:
-  /// The limits of listed ids from requests: their number and length, so that requests cannot fill the memory.
+  /// Limits on the number and length of listed ids from requests, to bound the memory.
   static constexpr std::size_t most_asked = 1000;
   static constexpr std::size_t longest_asked = 256;
 
-  /// `any`: every id is served.
+  /// `any`: serve every id, including ids not in `given`.
   ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
   /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
-  /// requests.
+  /// Returns the given models. If any is served, adds models that stubs name, in mounting order, and those of requests.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Records a request for this model.
+  /// Adds a model from a request to the list.
   void ask(const std::string& id);
   void forget_asked();
 
@@ -10249,7 +10249,7 @@ class ServedModels {
   const Script& script_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;
-  /// The models named by stubs, and the script's change count at that time.
+  /// A cache of the models named by stubs, with the script's change count at that time.
   mutable std::optional<std::uint64_t> named_at_;
   mutable std::vector<std::string> named_;
 };
@@ -10320,7 +10320,7 @@ struct GatewayState : GatewayParts {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How an answer is sent. Default: at once and in one piece.
+/// How an answer is sent. Default: at once and completely.
 struct DeliveryPlan {
   /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
@@ -10331,7 +10331,7 @@ struct DeliveryPlan {
   /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
-  /// The start of the pace; empty: the complete request.
+  /// The start of the pace. Default: the time when the request was complete.
   std::optional<TimePoint> start;
   bool stream = false;
   /// The source of the events of a streamed completion.
@@ -10412,11 +10412,11 @@ struct ServedRequest {
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// A function of the test threw.
+  /// Answers 500 because a function of the test threw.
   bool callback_failed(const std::string& what);
-  /// The gateway could not make an answer for another reason.
+  /// Answers 500 because the gateway could not make an answer.
   bool answer_failed(const std::string& reason);
-  /// The test did not reply in time.
+  /// Answers 500 because the test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
@@ -10427,12 +10427,12 @@ struct ServedRequest {
 
 // judge.cpp
 
-/// Makes the answer to a request. Runs the documented checks in order until one answers, then the requested operation.
-/// Checks that use up something of the test (forced failures, rate limits, a stub's sequence) count the request. Runs
-/// the test's functions and answers their exceptions.
+/// Makes the answer to a request. Runs the documented checks in order until one answers, otherwise the requested
+/// operation. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
+/// answers their exceptions with 500.
 ///
-/// Returns whether there is an answer. If not, the test is asked for one: the connection knows when to call this again,
-/// which then continues.
+/// Returns whether there is an answer. If not, it waits for the test's reply, and the connection knows when to call
+/// this again.
 bool judge(ServedRequest& served);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
@@ -10443,11 +10443,11 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
 /// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
-/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. If the test is asked for the
-/// reply, there is no answer yet.
+/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no answer yet if the stub
+/// asks the test for the reply.
 void judge_chat(ServedRequest& served);
 
-/// Continues a chat request for which the test is asked, if it has replied.
+/// Continues a chat request that waits for the test's reply, if the wait is over.
 void judge_asked(ServedRequest& served);
 
 /// Returns a hash of the content of a chat request and the gateway's seed.
@@ -10455,7 +10455,7 @@ std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& cha
 
 // limits.cpp
 
-// Each of the first three counts the request against limits, and returns whether it refused it.
+// The first three count the request against limits, and return whether they refused it.
 
 bool take_request(ServedRequest& served);
 /// Runs the test's tokenizer, which may throw.
@@ -10467,7 +10467,7 @@ void keep_tokens(Answer& answer, const Usage& usage);
 // reply_answer.cpp
 
 /// Makes the answer to a chat request from the reply in its delivery plan and the chaos possible for it: status,
-/// headers, body or events, and times. Runs the test's tokenizer, which may throw.
+/// headers, body or events, and times. Runs the test's tokenizer; its exception becomes a 500.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 /// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.
@@ -10541,7 +10541,7 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Releases the exchange's use of the stub and of token limits.
+  /// Releases the stub and returns unused tokens to their limits.
   void give_back();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
@@ -10555,9 +10555,9 @@ class RunningExchange {
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
   std::string head_;
-  std::unique_ptr<ReplyData> plain_;  // used without a reply
+  std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;
-  CompletionEvents* chunks_ = nullptr;  // the same object, for a completion
+  CompletionEvents* chunks_ = nullptr;  // events_, if they are of a completion
   std::optional<Delivery> delivery_;    // empty before the answer and after give_up()
 };
 
@@ -10578,7 +10578,7 @@ class ConnectionLoop final : public ConnectionHandler {
  private:
   /// The progress of a connection.
   struct Course {
-    /// The number of the current or next request on the connection.
+    /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
     /// Whether a fault resets it once the previous reply has been delivered.
     bool is_reset = false;
@@ -10592,7 +10592,7 @@ class ConnectionLoop final : public ConnectionHandler {
 
   /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
   bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
-  // Each returns whether the connection continues at once; empty if it waits.
+  // Each returns true to continue at once, false to end the connection, and nothing to wait.
   std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
   std::optional<bool> read(Connection& connection, Course& course);
   static std::optional<bool> answer(Connection& connection, Course& course);
@@ -10633,11 +10633,11 @@ bool refuse_model(ServedRequest& served, const std::string& model);
 
 // ---- serve/tester_code.hpp ------------------------------------------------------------------------------------------
 
-// How exceptions of the test's functions are handled.
+// Running functions of the test on a connection's thread; what happens to their exceptions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Marks the test's code that a connection's thread is running, so that a stop that waits for it can name it.
+/// A scope in which a connection's thread runs the test's code. A stop that waits for it names the code.
 template <class What>
 class Busy {
  public:
@@ -10671,7 +10671,7 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. The test's own matchers call the relief themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call call_relief() themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
@@ -10728,7 +10728,7 @@ enum Trait : unsigned {
   streams_usage = streams_only | 32,
   /// A client needs a timeout.
   endless = 64,
-  /// It shows at the second call on a kept connection.
+  /// It happens in the second call on a reused connection.
   second_call = 128,
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
@@ -10818,7 +10818,7 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls of the answer. Text in addition to them comes later in the row.
+  /// The calls of the answer, which replace the text. For text as well, put Says after them in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
@@ -10942,7 +10942,7 @@ std::string usual_events();
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 /// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// Returns a plain completion. `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
+/// Returns a plain completion. `finish_reason` is JSON. `in_choice` and `in_body` are members with a comma before each.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 /// The body of the usual answer.
@@ -10953,7 +10953,7 @@ Reply usual_reply(bool streamed);
 /// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
-/// Ends the answer with this finish_reason.
+/// Sets the finish_reason of the last chunk.
 void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
@@ -11061,7 +11061,7 @@ void require_valid(const OptionValues& options);
 
 // ---- gateway/sweep_run.hpp ------------------------------------------------------------------------------------------
 
-// The fields of a sweep; its code is in `sweep.cpp`.
+// The settings of a sweep and the function that makes it; see `sweep.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16963,7 +16963,7 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
 
 MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // Another key of the group may have a larger limit, and an answer may have used more than was left.
+  // May exceed the limit: another key of the group may have a larger one, or an answer used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -17313,7 +17313,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
   const std::string_view scheme = value.substr(0, gap);
   const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
   if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake and must not be recorded.
+    // A key without a scheme is a common mistake. It must be masked too.
     if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
     return presented;
   }
@@ -17335,7 +17335,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // Its script has changed its secret.
+  // The script has replaced this secret since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
@@ -17435,7 +17435,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& i
 
 // ---- keys/keys.cpp --------------------------------------------------------------------------------------------------
 
-// The calls of `gateway.keys()`; what they do is in `key_store.cpp`.
+// The functions of `gateway.keys()`; they call `key_store.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -17510,7 +17510,7 @@ namespace secrets {
 inline constexpr std::size_t shortest_foreign_key = 20;
 /// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
-/// Fewer base64 characters occur in pictures by chance.
+/// A shorter base64 text may occur in an image by chance.
 inline constexpr std::size_t shortest_base64 = 8;
 /// Letters and digits first; all are base64 digits for URLs.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -17530,7 +17530,7 @@ struct Scanner {
   std::vector<Span> found = {};
 
   void search(std::string_view text);
-  /// `nesting` is the number of nested escapes to decode.
+  /// `nesting` is the number of levels of nested escapes to decode.
   void search_decoded(std::string_view text, int nesting);
 };
 
@@ -17592,7 +17592,7 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
-    // Halve the distance: a client may send a long credential and a body full of its prefix.
+    // Compares by halves, to stay fast for a long credential and a body full of its prefix.
     for (std::size_t half = most; half > 0; half /= 2)
       while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
     text = text.substr(0, common);
@@ -17601,8 +17601,8 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
-/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 without an escape, or if secrets
+/// cannot contain the character. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
@@ -17615,7 +17615,7 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
 }
 
 MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
-  // The last character of "%20", "\n" and "\u000a" does not begin a word.
+  // The last character of "%20", "\n" and "\u000a" is part of an escape, not of the word before `at`.
   const auto begins_word = [text](std::size_t at) {
     return at == 0 || key_characters.substr(0, 62).find(text[at - 1]) == std::string_view::npos ||
            (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
@@ -26879,8 +26879,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an empty object with room for all members, including those that the control API adds: a growing object
-/// copies its members.
+/// Returns an empty object with reserved space for all members, including members of the control API, because growing
+/// copies the members.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -26932,7 +26932,8 @@ MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// The same, or `json` for JSON. An object with a duplicate key stays text, because a JSON value would lose one.
+/// Like of_bytes(), but with the key `json` for JSON. JSON with a duplicate key stays text, because a JSON value would
+/// lose one of the values.
 MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;
@@ -27635,7 +27636,7 @@ MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const Exchang
   return "exchange " + std::to_string(record.id) + " matches this stub, but " + instead(record, stub);
 }
 
-/// Returns the closest call, without those that the stub matches.
+/// Returns the closest call that the stub does not match.
 MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
@@ -27725,7 +27726,7 @@ MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::s
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// Returns the line about chaos as a note; none if it is empty.
+/// Returns the line about chaos as a note, if it is not empty.
 MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
@@ -29102,13 +29103,13 @@ using RealTime = Seen::RealTime;
 using Group = std::vector<const Seen*>;
 using text::seconds;
 
-/// How much earlier than asked a client may retry.
+/// The tolerated amount by which a client may retry earlier than asked.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
 /// Requests closer together may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How soon after a final error an equal new call looks like a retry.
+/// The time after a final error during which an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
-/// The same after an exhausted daily quota, and after the client gave up a request.
+/// The same time for an exhausted daily quota, and for a request that the client gave up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
@@ -29151,8 +29152,8 @@ MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// Returns the waiting time for messages: the judged time. If the other clock is longer by at most 1 % of the time
-/// asked for, returns the time on the gateway's clock, so that messages on a manual clock are reproducible.
+/// Returns the waiting time for messages: the judged time. If it exceeds the time on the gateway's clock by at most 1 %
+/// of the time asked for, returns the latter, so that messages on a manual clock are reproducible.
 MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
@@ -29328,8 +29329,8 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                "). Make the retry loop around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Make the retry loop around the client wait as long as the " +
-               (early->by_body ? "body" : "header") + " says.";
+               ". Make the retry loop around the client wait as long as the " + (early->by_body ? "body" : "header") +
+               " says.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
                  message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));
@@ -30174,7 +30175,7 @@ namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
 
-// Functions that return bool return whether they have answered.
+// A function that returns bool returns true if it has answered the request.
 
 /// Runs the checks before the script. Reads the body.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
@@ -30232,7 +30233,7 @@ struct DefaultReply {
   std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
   std::exception_ptr problem;          // the reason that it cannot be made, or null
 
-  /// Returns whether a stub may give it. Problems other than the request's are reported with the stub.
+  /// Makes the reply. Returns false if the request rules it out. Other problems are reported with the stub.
   bool make(const ServedRequest& served) {
     try {
       reply = share<const Reply>(default_reply_to(served));
@@ -30307,7 +30308,7 @@ MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& aske
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
   if (look == Outlet::Look::given_up) {
-    // A client that still reads has only closed its side.
+    // A client that closed only its sending side can still read this.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
@@ -30559,7 +30560,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Other requests are read completely before they are judged: their content is evidence.
+        // Only `Expect: 100-continue` is refused early. Other requests are read first, for the journal.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
   gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
@@ -30612,7 +30613,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::strike(Connection& connection, const Co
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
-  // With unread or incoming bytes of the client, the system would send RST after the FIN.
+  // Without lingering, unread or incoming bytes of the client make the system send RST after the FIN.
   if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;
@@ -30748,7 +30749,7 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
 MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   delivery_report::note_chaos(record, plan, delivery);
-  // A sweep reports faults not reached by itself.
+  // A sweep itself reports faults that were not reached.
   if (plan.reply && !Access::data(*plan.reply).swept) {
     delivery_report::note_script(record, plan, delivery, end.result);
     if (end.result == Delivery::Result::completed)
@@ -30810,7 +30811,7 @@ namespace checks {
 
 // Each check returns whether it has answered.
 
-/// Answers if the connection, or a fault that strikes it, decides the answer.
+/// Answers connections beyond the limit, malformed requests, and requests whose fault answers before the body.
 MOCK_GATEWAY_INLINE bool connection(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.turned_away) return served.reject(*incoming.turned_away);
@@ -30841,7 +30842,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presen
   return unauthorized();
 }
 
-/// Returns the refusal if the key may not use the operation. Not checked for unknown paths.
+/// Returns the refusal if the key may not use the operation. Not checked for unknown paths and wrong methods.
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
   const std::vector<Operation>& operations = key.operations;
@@ -30927,7 +30928,7 @@ MOCK_GATEWAY_INLINE void model(ServedRequest& served) {
   served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
 }
 
-/// Checks in the order of chat requests: content type, body, model, failures forced for the model.
+/// Checks in the order of chat requests: content type, body, model, failures forced for the model, token limits.
 MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ServeSettings& settings = gateway.settings;
@@ -31044,8 +31045,8 @@ MOCK_GATEWAY_INLINE std::size_t bounded_tokens(std::int64_t tokens) {
 
 /// Refuses the request, with the remaining time of the window.
 MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
-  // Rounded up, so that a client that waits whole seconds is not early. The cap only matters for the longest window,
-  // whose end in whole seconds exceeds a Duration.
+  // Rounded up, so that a client that waits whole seconds is not early. The cap avoids an overflow of Duration when a
+  // time close to its maximum is rounded up.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
@@ -31059,7 +31060,7 @@ MOCK_GATEWAY_INLINE std::string unit_of(Duration window) {
   return "tokens per " + text::seconds(window);
 }
 
-/// Uses OpenAI's wording without the organization, which does not exist here.
+/// Refuses with OpenAI's text, without the name of an organization.
 MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
@@ -31102,7 +31103,7 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
-  // All exchanges share the window, so that it ignores time that another exchange spent ahead on the instant clock.
+  // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }
@@ -31138,7 +31139,7 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// The key of operations.
+/// Method and path, the lookup key of operations.
 using Name = std::pair<std::string, std::string>;
 
 MOCK_GATEWAY_INLINE Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
@@ -31307,13 +31308,13 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::strin
 }
 
 MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) const {
-  constexpr std::size_t longest = 200;  // longer paths are similar to none
+  constexpr std::size_t longest = 200;  // longer paths get no suggestion
   constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
   if (end < path.size() && serves(trimmed)) return trimmed + " is near: remove the / at the end of the path";
-  // A client appends the tail to its base URL.
+  // A client appends the operation's path (the tail) to its base URL (the head).
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);
@@ -31425,8 +31426,8 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns what is unusual in the answer: finish reasons other than stop and tool_calls, several choices, several tool
-/// calls in one. "finish_reason length was sent"; empty: nothing.
+/// Describes the unusual parts of an answer: finish reasons other than stop and tool_calls, several choices, several
+/// tool calls in one choice. Example: "finish_reason length was sent". Empty if there are no such parts.
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -31475,7 +31476,7 @@ MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply,
   }
   answer.body = completion.body();
   delivery.token_count = completion.delta_count();
-  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are equal
+  if (pace.rate() && pace.chunking()) {  // otherwise each delta is a whole token
     CompletionEvents deltas(completion);
     delivery.pace.foresee(deltas);
   }
@@ -31640,7 +31641,7 @@ MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFramin
   }
 }
 
-/// Informs the clock of a date until which the client should wait.
+/// Tells the clock the date in Retry-After.
 MOCK_GATEWAY_INLINE void note_date(ServedRequest& served) {
   const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
@@ -31659,7 +31660,7 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// The number of the request on its connection.
+  /// The number of the request on its connection, from 1.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
@@ -32036,7 +32037,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// Whether arguments are equal: the same JSON in any format; nothing equals {}.
+/// Whether arguments are equal as JSON. Empty arguments equal {}.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -32083,7 +32084,7 @@ MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const Scenar
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
-    if (reached == before && !fails_first) break;  // nor will another try help
+    if (reached == before && !fails_first) break;  // further tries do not help
   }
   return reached == text.size();
 }
@@ -32243,13 +32244,13 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
 
 namespace catalogue_search {
 
-/// Not an initializer list, for which nlohmann compiles templates for each length of a literal.
+/// Sets a member. An initializer list would instantiate templates of nlohmann/json for each length of a literal.
 MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// Returns up to three similar names: first those that contain this one, then those within a small edit distance.
+/// Returns up to three similar names: first names that contain this one, then names at a small edit distance.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // longer names are similar to none
+  constexpr std::size_t longest = 100;  // longer names get no suggestions
   constexpr std::size_t beyond = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
@@ -32441,7 +32442,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 
 // ---- gateway/catalogue_chunks.cpp -----------------------------------------------------------------------------------
 
-// Scenarios of chunks.
+// The scenarios of the group "chunks".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -32450,10 +32451,9 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// The usual text up to its limit.
+/// The usual text, cut at its token limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
-/// Half of the usual text.
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
@@ -32462,7 +32462,7 @@ MOCK_GATEWAY_INLINE void end_at_half(Chunks& chunks, const char* finish_reason) 
   chunks.push_back(closing(finish_reason));
 }
 
-/// Ends the stream with this finish_reason at the limit of its text.
+/// Ends the stream with this finish_reason where cut_text ends.
 MOCK_GATEWAY_INLINE void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
@@ -32740,7 +32740,7 @@ MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) { add_group(all, "chunks", c
 
 // ---- gateway/catalogue_delivery.cpp ---------------------------------------------------------------------------------
 
-// Scenarios of breaks, pace and connections.
+// The scenarios of the groups "breaks", "pace" and "connection".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33124,7 +33124,7 @@ MOCK_GATEWAY_INLINE std::string body_calling(const std::vector<wire::ToolCall>& 
 
 // ---- gateway/catalogue_failures.cpp ---------------------------------------------------------------------------------
 
-// Scenarios of errors and retries.
+// The scenarios of the groups "errors" and "retries".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33412,7 +33412,7 @@ MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
 
 // ---- gateway/catalogue_framing.cpp ----------------------------------------------------------------------------------
 
-// Scenarios of framing.
+// The scenarios of the group "framing".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33599,7 +33599,7 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing",
 
 // ---- gateway/catalogue_tool_calls.cpp -------------------------------------------------------------------------------
 
-// Scenarios of tool calls.
+// The scenarios of the group "tool calls".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
@@ -33952,7 +33952,7 @@ MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
 
 // ---- gateway/gateway.cpp --------------------------------------------------------------------------------------------
 
-// The calls of `Gateway`; the default model and key; addresses; its report on destruction; how long `verify()` waits.
+// The functions of `Gateway`; default model and key; addresses; the report on destruction; how long `verify()` waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34043,7 +34043,7 @@ class Gateway::Impl : public detail::NoteSource {
     }
     server.reset();  // nothing arrives afterwards
     report();
-    // Functions of the test may hold handles to the script that holds them.
+    // Breaks cycles: functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
     for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
@@ -34052,7 +34052,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Whether this process made the gateway and is not a fork of that process.
+  /// False in a forked process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {
@@ -34252,7 +34252,7 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What happens to the client's key in a turn.
+/// The change to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
 /// The time for a client to leave a call that its caller has ended.
@@ -34366,7 +34366,7 @@ struct Turn {
   Duration time{0};
 };
 
-/// Returns "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.", so that texts of another turn, or of two, are recognized.
+/// Returns a unique text: "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C." Text of another turn is thus recognized.
 MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
   constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
   std::string text = "Turn " + std::to_string(number);
@@ -34446,7 +34446,7 @@ MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
-  // On an instant clock the wait must be unlimited.
+  // On an instant clock, a stall with a duration would end at once.
   const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
@@ -34497,7 +34497,7 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // An error is sent at once, so there is nothing to leave.
+  // Errors are complete at once, so the client need not disconnect.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
@@ -34538,11 +34538,11 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
-  // A client that gives up early may do so before the gateway has read the request.
+  // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
-  // On other than the real clock, the test ends the client's wait.
+  // On other clocks, the test decides when the client's wait is over.
   const Clock& clock = detail::Access::serving(session_->gateway)->clock;
   const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
   if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))
@@ -34920,7 +34920,7 @@ class SweepRun {
       return;
     }
     effects_ = sweep_effects();
-    // The clock cannot advance while the callable waits for its answer.
+    // A stall would hang: the test cannot advance the clock while the callable waits for its answer.
     const auto waits = [](const Effect& effect) { return effect.kind() == Effect::Kind::stall; };
     if (manual) effects_.erase(std::remove_if(effects_.begin(), effects_.end(), waits), effects_.end());
   }
@@ -34961,7 +34961,7 @@ class SweepRun {
   std::vector<Effect> effects_;
   // Results of the unbroken run.
   bool known_ = false;
-  bool last_was_empty_ = false;  // of the steps
+  bool last_was_empty_ = false;  // whether the last step made no request
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // in bytes as the parser sees them
@@ -39900,12 +39900,12 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2626    evidence/verification.hpp
 //   2754    model/finding.hpp
 //   2798    evidence/review.hpp
-//   2922    model/operation.hpp
-//   2953    keys/api_key.hpp
-//   3082    keys/keys.hpp
-//   3146    model/profile.hpp
-//   3178    model/tokenizer.hpp
-//   3190    gateway/options.hpp
+//   2923    model/operation.hpp
+//   2954    keys/api_key.hpp
+//   3083    keys/keys.hpp
+//   3147    model/profile.hpp
+//   3179    model/tokenizer.hpp
+//   3191    gateway/options.hpp
 //   3339    model/acceptance.hpp
 //   3519    request/chat_request.hpp
 //   3638    script/scope.hpp
@@ -39951,61 +39951,61 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6019    request/chat_reader.hpp
 //   6115    keys/secrets.hpp
 //   6162    keys/key_store.hpp
-//   6388    answer/bodies.hpp
-//   6416    answer/events.hpp
-//   6463    answer/tokens.hpp
-//   6534    answer/completion.hpp
-//   6638    answer/completion_json.hpp
-//   6671    answer/completion_events.hpp
-//   6734    answer/words.hpp
-//   6749    answer/default_reply.hpp
-//   6764    answer/schema_instance.hpp
-//   6785    answer/embeddings.hpp
-//   6801    answer/occurrences.hpp
-//   6824    answer/schema_checker.hpp
-//   6914    script/matcher_node.hpp
-//   7004    script/script.hpp
-//   7284    script/chaos_plan.hpp
-//   7330    script/chaos_rules.hpp
-//   7412    script/connection_faults.hpp
-//   7468    script/forced_failures.hpp
-//   7513    script/field_matchers.hpp
-//   7607    script/hiding.hpp
-//   7648    script/excerpts.hpp
-//   7674    script/json_comparison.hpp
-//   7701    script/matcher_leaf.hpp
-//   7732    delivery/answer_log.hpp
-//   7841    delivery/gzip.hpp
-//   7866    delivery/framing.hpp
-//   7915    delivery/outlet.hpp
-//   7962    delivery/pace_schedule.hpp
-//   8004    delivery/progress.hpp
-//   8054    delivery/waits.hpp
-//   8130    delivery/write_queue.hpp
-//   8222    delivery/delivery.hpp
-//   8488    http/exchange_observer.hpp
-//   8522    http/sockets.hpp
-//   8642    http/wakes.hpp
-//   8687    http/connection.hpp
-//   8954    http/request_reader.hpp
-//   9078    http/server.hpp
-//   9134    http/response.hpp
-//   9149    http/turned_away.hpp
-//   9197    http/workers.hpp
-//   9253    http/acceptor.hpp
-//   9296    http/compatibility.hpp
-//   9306    http/poller.hpp
-//   9345    http/reactor.hpp
-//   9451    evidence/kept_problems.hpp
-//   9521    evidence/record.hpp
-//   9789    evidence/gateway_parts.hpp
-//   9808    evidence/review_parts.hpp
-//   9872    evidence/diagnosis.hpp
-//   9944    evidence/redaction.hpp
-//   9965    evidence/gateway_problems.hpp
-//  10068    serve/asked_requests.hpp
-//  10146    serve/operations.hpp
-//  10216    serve/served_models.hpp
+//   6389    answer/bodies.hpp
+//   6417    answer/events.hpp
+//   6464    answer/tokens.hpp
+//   6535    answer/completion.hpp
+//   6639    answer/completion_json.hpp
+//   6672    answer/completion_events.hpp
+//   6735    answer/words.hpp
+//   6750    answer/default_reply.hpp
+//   6765    answer/schema_instance.hpp
+//   6786    answer/embeddings.hpp
+//   6802    answer/occurrences.hpp
+//   6825    answer/schema_checker.hpp
+//   6915    script/matcher_node.hpp
+//   7005    script/script.hpp
+//   7285    script/chaos_plan.hpp
+//   7331    script/chaos_rules.hpp
+//   7413    script/connection_faults.hpp
+//   7469    script/forced_failures.hpp
+//   7514    script/field_matchers.hpp
+//   7608    script/hiding.hpp
+//   7649    script/excerpts.hpp
+//   7675    script/json_comparison.hpp
+//   7702    script/matcher_leaf.hpp
+//   7733    delivery/answer_log.hpp
+//   7842    delivery/gzip.hpp
+//   7867    delivery/framing.hpp
+//   7916    delivery/outlet.hpp
+//   7963    delivery/pace_schedule.hpp
+//   8005    delivery/progress.hpp
+//   8055    delivery/waits.hpp
+//   8131    delivery/write_queue.hpp
+//   8223    delivery/delivery.hpp
+//   8489    http/exchange_observer.hpp
+//   8523    http/sockets.hpp
+//   8643    http/wakes.hpp
+//   8688    http/connection.hpp
+//   8955    http/request_reader.hpp
+//   9079    http/server.hpp
+//   9135    http/response.hpp
+//   9150    http/turned_away.hpp
+//   9198    http/workers.hpp
+//   9254    http/acceptor.hpp
+//   9297    http/compatibility.hpp
+//   9307    http/poller.hpp
+//   9346    http/reactor.hpp
+//   9452    evidence/kept_problems.hpp
+//   9522    evidence/record.hpp
+//   9790    evidence/gateway_parts.hpp
+//   9809    evidence/review_parts.hpp
+//   9873    evidence/diagnosis.hpp
+//   9945    evidence/redaction.hpp
+//   9966    evidence/gateway_problems.hpp
+//  10069    serve/asked_requests.hpp
+//  10147    serve/operations.hpp
+//  10217    serve/served_models.hpp
 //  10259    serve/gateway_state.hpp
 //  10319    serve/served_request.hpp
 //  10500    serve/runner.hpp
@@ -40060,55 +40060,55 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  16750    request/embedding_request.cpp
 //  16838    keys/api_key.cpp
 //  16888    keys/key_store.cpp
-//  17436    keys/keys.cpp
-//  17500    keys/secrets.cpp
-//  17707    answer/bodies.cpp
-//  17812    answer/completion.cpp
-//  18045    answer/completion_events.cpp
-//  18255    answer/completion_json.cpp
-//  18472    answer/default_reply.cpp
-//  18669    answer/embeddings.cpp
-//  18786    answer/events.cpp
-//  18805    answer/occurrences.cpp
-//  18827    answer/schema_checker.cpp
-//  19290    answer/schema_instance.cpp
-//  19663    answer/tokens.cpp
-//  19889    answer/words.cpp
-//  19950    script/chaos.cpp
-//  20090    script/chaos_rules.cpp
-//  20202    script/connection_faults.cpp
-//  20311    script/excerpts.cpp
-//  20374    script/field_matchers.cpp
-//  20787    script/forced_failures.cpp
-//  20891    script/hiding.cpp
-//  21008    script/json_comparison.cpp
-//  21094    script/matcher.cpp
-//  21349    script/matchers.cpp
-//  21705    script/scope.cpp
-//  21763    script/script.cpp
-//  22194    script/text_matchers.cpp
-//  22316    delivery/answer_log.cpp
-//  22486    delivery/delivery.cpp
-//  22950    delivery/faults_and_waits.cpp
-//  23225    delivery/framing.cpp
-//  23342    delivery/gzip.cpp
-//  23409    delivery/pace_schedule.cpp
-//  23478    delivery/progress.cpp
-//  23529    delivery/write_queue.cpp
-//  23677    http/acceptor.cpp
-//  23785    http/compatibility.cpp
-//  23894    http/connection.cpp
-//  24475    http/poller.cpp
-//  24690    http/reactor.cpp
-//  24957    http/request_reader.cpp
-//  25407    http/response.cpp
-//  25488    http/server.cpp
-//  25896    http/sockets.cpp
-//  26404    http/turned_away.cpp
-//  26493    http/wakes.cpp
-//  26541    http/workers.cpp
-//  26654    evidence/diagnosis.cpp
-//  26874    evidence/evidence_json.cpp
+//  17434    keys/keys.cpp
+//  17498    keys/secrets.cpp
+//  17705    answer/bodies.cpp
+//  17810    answer/completion.cpp
+//  18043    answer/completion_events.cpp
+//  18253    answer/completion_json.cpp
+//  18470    answer/default_reply.cpp
+//  18667    answer/embeddings.cpp
+//  18784    answer/events.cpp
+//  18803    answer/occurrences.cpp
+//  18825    answer/schema_checker.cpp
+//  19288    answer/schema_instance.cpp
+//  19661    answer/tokens.cpp
+//  19887    answer/words.cpp
+//  19948    script/chaos.cpp
+//  20089    script/chaos_rules.cpp
+//  20201    script/connection_faults.cpp
+//  20310    script/excerpts.cpp
+//  20373    script/field_matchers.cpp
+//  20786    script/forced_failures.cpp
+//  20890    script/hiding.cpp
+//  21007    script/json_comparison.cpp
+//  21093    script/matcher.cpp
+//  21348    script/matchers.cpp
+//  21704    script/scope.cpp
+//  21762    script/script.cpp
+//  22193    script/text_matchers.cpp
+//  22315    delivery/answer_log.cpp
+//  22485    delivery/delivery.cpp
+//  22949    delivery/faults_and_waits.cpp
+//  23224    delivery/framing.cpp
+//  23341    delivery/gzip.cpp
+//  23408    delivery/pace_schedule.cpp
+//  23477    delivery/progress.cpp
+//  23528    delivery/write_queue.cpp
+//  23676    http/acceptor.cpp
+//  23784    http/compatibility.cpp
+//  23893    http/connection.cpp
+//  24474    http/poller.cpp
+//  24689    http/reactor.cpp
+//  24956    http/request_reader.cpp
+//  25406    http/response.cpp
+//  25487    http/server.cpp
+//  25895    http/sockets.cpp
+//  26403    http/turned_away.cpp
+//  26492    http/wakes.cpp
+//  26540    http/workers.cpp
+//  26653    evidence/diagnosis.cpp
+//  26873    evidence/evidence_json.cpp
 //  27258    evidence/exchange.cpp
 //  27561    evidence/gateway_problems.cpp
 //  28012    evidence/journal.cpp
@@ -40138,30 +40138,30 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  31954    serve/served_request.cpp
 //  32022    gateway/catalogue.cpp
 //  32442    gateway/catalogue_chunks.cpp
-//  32741    gateway/catalogue_delivery.cpp
-//  32896    gateway/catalogue_entries.cpp
-//  33125    gateway/catalogue_failures.cpp
-//  33413    gateway/catalogue_framing.cpp
-//  33600    gateway/catalogue_tool_calls.cpp
-//  33804    gateway/chat_script.cpp
-//  33953    gateway/gateway.cpp
-//  34244    gateway/mishaps.cpp
-//  34591    gateway/options.cpp
-//  34744    gateway/sweep.cpp
-//  35167    document/scenario_files.cpp
-//  35319    document/script_document.cpp
-//  35721    document/script_faults.cpp
-//  36030    document/script_files.cpp
-//  36175    document/script_gateway.cpp
-//  36509    document/script_matchers.cpp
-//  36875    document/script_objects.cpp
-//  37042    document/script_reader.cpp
-//  37485    document/script_references.cpp
-//  37810    document/script_replies.cpp
-//  38287    document/script_schema.cpp
-//  38422    document/script_sections.cpp
-//  39005    document/script_values.cpp
-//  39420  Adapters
-//  39437    adapters/catch2.hpp
-//  39594    adapters/doctest.hpp
-//  39757    adapters/gtest.hpp
+//  32740    gateway/catalogue_delivery.cpp
+//  32895    gateway/catalogue_entries.cpp
+//  33124    gateway/catalogue_failures.cpp
+//  33412    gateway/catalogue_framing.cpp
+//  33599    gateway/catalogue_tool_calls.cpp
+//  33803    gateway/chat_script.cpp
+//  33952    gateway/gateway.cpp
+//  34242    gateway/mishaps.cpp
+//  34589    gateway/options.cpp
+//  34742    gateway/sweep.cpp
+//  35165    document/scenario_files.cpp
+//  35315    document/script_document.cpp
+//  35716    document/script_faults.cpp
+//  36025    document/script_files.cpp
+//  36171    document/script_gateway.cpp
+//  36505    document/script_matchers.cpp
+//  36871    document/script_objects.cpp
+//  37037    document/script_reader.cpp
+//  37480    document/script_references.cpp
+//  37804    document/script_replies.cpp
+//  38281    document/script_schema.cpp
+//  38416    document/script_sections.cpp
+//  38998    document/script_values.cpp
+//  39413  Adapters
+//  39430    adapters/catch2.hpp
+//  39587    adapters/doctest.hpp
+//  39750    adapters/gtest.hpp

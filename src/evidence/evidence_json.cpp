@@ -24,8 +24,8 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an empty object with room for all members, including those that the control API adds: a growing object
-/// copies its members.
+/// Returns an empty object with reserved space for all members, including members of the control API, because growing
+/// copies the members.
 Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -77,7 +77,8 @@ Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// The same, or `json` for JSON. An object with a duplicate key stays text, because a JSON value would lose one.
+/// Like of_bytes(), but with the key `json` for JSON. JSON with a duplicate key stays text, because a JSON value would
+/// lose one of the values.
 Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;

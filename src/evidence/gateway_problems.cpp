@@ -89,7 +89,7 @@ std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " matches this stub, but " + instead(record, stub);
 }
 
-/// Returns the closest call, without those that the stub matches.
+/// Returns the closest call that the stub does not match.
 Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
@@ -179,7 +179,7 @@ void add(std::vector<std::string>& notes, std::vector<std::string> more) {
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// Returns the line about chaos as a note; none if it is empty.
+/// Returns the line about chaos as a note, if it is not empty.
 std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};

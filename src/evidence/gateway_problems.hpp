@@ -31,7 +31,7 @@ class ReportedProblems {
   /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
   /// more, because the same count means other ones in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// Returns the notes without those of earlier tests.
+  /// Returns the notes of the current test.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 

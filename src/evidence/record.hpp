@@ -66,7 +66,7 @@ struct Leaks {
   /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
   /// it.
   std::uint64_t credential = 0;
-  /// The same for any credential of the request.
+  /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
   std::uint64_t presented = 0;
 };
 
@@ -112,8 +112,8 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
-  /// change is no retry.
+  /// The test's changes so far that affect replies to the request's key (GatewayState::changes): a request repeated
+  /// after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;

@@ -23,13 +23,13 @@ using RealTime = Seen::RealTime;
 using Group = std::vector<const Seen*>;
 using text::seconds;
 
-/// How much earlier than asked a client may retry.
+/// The tolerated amount by which a client may retry earlier than asked.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
 /// Requests closer together may be parallel calls.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How soon after a final error an equal new call looks like a retry.
+/// The time after a final error during which an equal new call looks like a retry.
 inline constexpr Duration soon = std::chrono::seconds{1};
-/// The same after an exhausted daily quota, and after the client gave up a request.
+/// The same time for an exhausted daily quota, and for a request that the client gave up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// Members of a body that name a user or a cache; a client may change them for each try.
 inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
@@ -72,8 +72,8 @@ Duration pause_between(const Seen& first, const Seen& second) {
   return std::max(in_real_time, second.record->received - began);
 }
 
-/// Returns the waiting time for messages: the judged time. If the other clock is longer by at most 1 % of the time
-/// asked for, returns the time on the gateway's clock, so that messages on a manual clock are reproducible.
+/// Returns the waiting time for messages: the judged time. If it exceeds the time on the gateway's clock by at most 1 %
+/// of the time asked for, returns the latter, so that messages on a manual clock are reproducible.
 Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
@@ -249,8 +249,8 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
                "). Make the retry loop around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Make the retry loop around the client wait as long as the " +
-               (early->by_body ? "body" : "header") + " says.";
+               ". Make the retry loop around the client wait as long as the " + (early->by_body ? "body" : "header") +
+               " says.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
                  message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));

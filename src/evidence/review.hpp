@@ -55,7 +55,8 @@ class ReportedProblems;
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
 ///   has retried it.
-/// - No key, limit, stub, state machine or forced failure was changed in between.
+/// - The test changed no key, limit, stub, state machine, forced failure, chaos rule, connection fault or mounted
+///   operation in between.
 /// - The client does not number its tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers
 ///   them and this is the next number.
 /// If several earlier requests fit, because of parallel calls, the retry must be wrong after each of them. If a client

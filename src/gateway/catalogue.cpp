@@ -35,7 +35,7 @@ bool is_left_of(std::string_view part, std::string_view whole) {
   return at == part.size();
 }
 
-/// Whether arguments are equal: the same JSON in any format; nothing equals {}.
+/// Whether arguments are equal as JSON. Empty arguments equal {}.
 bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -82,7 +82,7 @@ bool was_said(std::string_view text, int tries, const ScenarioDescription& scena
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
-    if (reached == before && !fails_first) break;  // nor will another try help
+    if (reached == before && !fails_first) break;  // further tries do not help
   }
   return reached == text.size();
 }
@@ -242,13 +242,13 @@ std::string story(const ClientOutcome& outcome, const ScenarioDescription& scena
 
 namespace catalogue_search {
 
-/// Not an initializer list, for which nlohmann compiles templates for each length of a literal.
+/// Sets a member. An initializer list would instantiate templates of nlohmann/json for each length of a literal.
 void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// Returns up to three similar names: first those that contain this one, then those within a small edit distance.
+/// Returns up to three similar names: first names that contain this one, then names at a small edit distance.
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
-  constexpr std::size_t longest = 100;  // longer names are similar to none
+  constexpr std::size_t longest = 100;  // longer names get no suggestions
   constexpr std::size_t beyond = 1000;  // larger than any distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);

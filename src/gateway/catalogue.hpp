@@ -28,7 +28,7 @@ struct ClientOutcome {
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
-  /// Whether the call had to be stopped from outside because it did not end.
+  /// Whether the test had to abort the call because it did not end.
   bool hung = false;
   /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
   /// several tries.
@@ -41,11 +41,11 @@ struct ClientOutcome {
   /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
   /// and this is set.
   std::optional<TokenUsage> usage = {};
-  /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
-  /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
+  /// Whether the client asked for a stream, where finish_reason and usage may differ from a plain answer. If unset,
+  /// values for either form pass, including zeros for the usage of a stream without usage.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
-  /// one, the client must not lose it.
+  /// Whether the client asked for the usage of a stream (`stream_options.include_usage`) for its caller. It must then
+  /// pass on the usage if the stream has one.
   bool asked_for_usage = false;
 };
 
@@ -63,8 +63,7 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The caller got the whole answer and no error.
     handled,
-    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
-    /// sent.
+    /// The client reported an error to its caller, possibly by a finish_reason, and before it only text that was sent.
     error_surfaced,
     /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
@@ -78,7 +77,7 @@ class [[nodiscard]] Verdict {
   Kind kind() const { return kind_; }
   /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
-  /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
+  /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
 
  private:
@@ -96,7 +95,7 @@ std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-/// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
+/// A gateway behavior that has caused problems for real clients, ready to mount. A handle: cheap to copy.
 ///
 ///     for (const Scenario& scenario : catalogue()) {
 ///       CAPTURE(scenario.name());
@@ -110,42 +109,43 @@ class Scenario {
  public:
   /// What a good client may do.
   enum class Expected {
-    /// It returns the whole answer without an error.
+    /// Returning the whole answer without an error.
     answer,
-    /// It reports an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
+    /// Reporting an error, because there is no whole answer. If the scenario has a finish_reason, that reports it too.
     error,
-    /// Either: a lenient client, or one that retries, gets the answer.
+    /// Either of these. A client that is lenient or retries gets the answer.
     answer_or_error,
   };
 
-  /// In lower case with hyphens: "usage-chunk-without-choices". Stable across releases.
+  /// Returns the name, in lower case with hyphens: "usage-chunk-without-choices". Names are stable across releases.
   const std::string& name() const;
-  /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
+  /// Returns "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace" or "connection".
   const std::string& group() const;
-  /// What the gateway does, in one line.
+  /// Returns what the gateway does, in one line.
   const std::string& description() const;
-  /// The source: reports to a client's project ("openai-node#1292", several separated by commas), otherwise a standard,
-  /// a provider's behavior or the gateway's own documentation.
+  /// Returns the source: issues of a client's project ("openai-node#1292", several separated by commas), a standard, a
+  /// provider's behavior or the gateway's own documentation.
   const std::string& reference() const;
-  /// What a good client does, in one line.
+  /// Returns what a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do.
   Expected expected() const;
-  /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
+  /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
-  /// All tool calls of the reply.
+  /// Returns all tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
-  /// that it is incomplete: "content_filter".
+  /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
+  /// itself tells of that: "content_filter".
   const std::string& finish_reason() const;
-  /// The usage of plain answers, and of streams if the scenario is about usage in streams; other streams have none.
-  /// Empty if there is no whole answer.
+  /// Returns the usage of plain answers, and of streams if the scenario is about usage in streams; other streams have
+  /// none. Empty for an incomplete answer.
   std::optional<TokenUsage> usage() const;
-  /// Whether it only affects stream requests. Plain requests then get a correct answer.
+  /// Whether it only affects stream requests. Plain requests then get the same answer without the problem.
   bool needs_stream() const;
   /// Whether a client without a timeout may wait for an hour or forever. Then the test needs a timeout too.
   bool needs_timeout() const;
-  /// The number of consecutive calls needed from the same client, so that connections are kept. The last one is judged.
+  /// Returns how many consecutive calls by one client the scenario needs, so that connections are reused. Judge the
+  /// last.
   int calls() const;
 
   /// Returns `base` with the settings that the scenario needs. Options::verify_on_destruction is off, because judge()

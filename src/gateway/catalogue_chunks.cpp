@@ -1,4 +1,4 @@
-// Scenarios of chunks.
+// The scenarios of the group "chunks".
 
 #include <cstddef>
 #include <iterator>  // size
@@ -14,10 +14,9 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// The usual text up to its limit.
+/// The usual text, cut at its token limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
-/// Half of the usual text.
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
@@ -26,7 +25,7 @@ void end_at_half(Chunks& chunks, const char* finish_reason) {
   chunks.push_back(closing(finish_reason));
 }
 
-/// Ends the stream with this finish_reason at the limit of its text.
+/// Ends the stream with this finish_reason where cut_text ends.
 void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);

@@ -1,4 +1,4 @@
-// Scenarios of breaks, pace and connections.
+// The scenarios of the groups "breaks", "pace" and "connection".
 
 #include <chrono>
 #include <cstddef>

@@ -47,7 +47,7 @@ enum Trait : unsigned {
   streams_usage = streams_only | 32,
   /// A client needs a timeout.
   endless = 64,
-  /// It shows at the second call on a kept connection.
+  /// It happens in the second call on a reused connection.
   second_call = 128,
   /// The row's reply answers the first of every two requests, the usual answer the second.
   then_answer = 256,
@@ -137,7 +137,7 @@ struct ScenarioRow {
   constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
   constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
   constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
-  /// The calls of the answer. Text in addition to them comes later in the row.
+  /// The calls of the answer, which replace the text. For text as well, put Says after them in the row.
   constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
     text = {""};
     tool_calls = calls;
@@ -261,7 +261,7 @@ std::string usual_events();
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 /// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// Returns a plain completion. `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
+/// Returns a plain completion. `finish_reason` is JSON. `in_choice` and `in_body` are members with a comma before each.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 /// The body of the usual answer.
@@ -272,7 +272,7 @@ Reply usual_reply(bool streamed);
 /// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
-/// Ends the answer with this finish_reason.
+/// Sets the finish_reason of the last chunk.
 void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);

@@ -1,4 +1,4 @@
-// Scenarios of errors and retries.
+// The scenarios of the groups "errors" and "retries".
 
 #include <chrono>
 #include <iterator>  // size

@@ -1,4 +1,4 @@
-// Scenarios of framing.
+// The scenarios of the group "framing".
 
 #include <charconv>
 #include <chrono>

@@ -1,4 +1,4 @@
-// Scenarios of tool calls.
+// The scenarios of the group "tool calls".
 
 #include <cstddef>
 #include <iterator>  // size

@@ -32,7 +32,7 @@ class Stub {
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
        std::shared_ptr<detail::JournalState> journal);
 
-  /// Returns the number of requests it has answered; all of them are in the journal.
+  /// Returns the number of requests it has answered. Each is in the journal before it counts.
   std::size_t calls() const;
   /// Waits in real time until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
@@ -72,8 +72,8 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` mounts it, so they come last. Of the
-/// matching stubs, the one with the highest priority answers; with equal priority, the newest.
+/// A builder of stubs: `gateway.chat().when(…).times(2).reply(…)`. `reply` or `never` comes last and mounts the stub.
+/// Of the matching stubs, the newest of the highest priority answers.
 class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
@@ -107,7 +107,7 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, at least 1, then lets older stubs answer. Default: unlimited.
+  /// Answers `count` requests, at least 1; later ones go to the next matching stub. Default: unlimited.
   StubBuilder times(std::size_t count) &&;
   /// Sets the number of calls that verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. Does
   /// not limit calls. Whole numbers, not negative.

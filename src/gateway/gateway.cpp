@@ -1,4 +1,4 @@
-// The calls of `Gateway`; the default model and key; addresses; its report on destruction; how long `verify()` waits.
+// The functions of `Gateway`; default model and key; addresses; the report on destruction; how long `verify()` waits.
 
 #include "gateway.hpp"
 
@@ -121,7 +121,7 @@ class Gateway::Impl : public detail::NoteSource {
     }
     server.reset();  // nothing arrives afterwards
     report();
-    // Functions of the test may hold handles to the script that holds them.
+    // Breaks cycles: functions of the test may hold handles to the script that holds them.
     detail::Script::Stubs answered;
     for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
@@ -130,7 +130,7 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Whether this process made the gateway and is not a fork of that process.
+  /// False in a forked process.
   bool is_here() const { return process == detail::process::id(); }
 
   detail::TestNotes take_notes() override {

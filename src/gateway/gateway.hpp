@@ -48,7 +48,7 @@ class Gateway {
 
   /// Returns the base URL for an SDK: "http://127.0.0.1:54321/v1".
   std::string base_url() const;
-  /// The same without "/v1": "http://127.0.0.1:54321".
+  /// Returns the URL without "/v1": "http://127.0.0.1:54321".
   std::string root_url() const;
   /// Returns the host it listens on, from Options::host. In the URLs above, 0.0.0.0 becomes 127.0.0.1.
   std::string host() const;
@@ -136,7 +136,7 @@ class Gateway {
   /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
   /// `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
-  /// The same with a JSON value.
+  /// Mounts a document from a JSON value.
   // A template, so that load("demo.json") is a path.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   LoadedScript load(const T& document);

@@ -27,7 +27,7 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What happens to the client's key in a turn.
+/// The change to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
 /// The time for a client to leave a call that its caller has ended.
@@ -141,7 +141,7 @@ struct Turn {
   Duration time{0};
 };
 
-/// Returns "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.", so that texts of another turn, or of two, are recognized.
+/// Returns a unique text: "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C." Text of another turn is thus recognized.
 std::string text_of(std::size_t number, Random& random) {
   constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
   std::string text = "Turn " + std::to_string(number);
@@ -221,7 +221,7 @@ void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
-  // On an instant clock the wait must be unlimited.
+  // On an instant clock, a stall with a duration would end at once.
   const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
@@ -272,7 +272,7 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
-  // An error is sent at once, so there is nothing to leave.
+  // Errors are complete at once, so the client need not disconnect.
   for (const Exchange& exchange : exchanges)
     if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
@@ -313,11 +313,11 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
-  // A client that gives up early may do so before the gateway has read the request.
+  // The caller may have ended the call before the gateway read its request.
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
-  // On other than the real clock, the test ends the client's wait.
+  // On other clocks, the test decides when the client's wait is over.
   const Clock& clock = detail::Access::serving(session_->gateway)->clock;
   const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
   if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))

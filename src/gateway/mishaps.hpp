@@ -21,7 +21,7 @@ struct MishapSession;
 
 }  // namespace detail
 
-/// One turn of a session of mishaps. A handle: cheap to copy.
+/// One turn of a session of failures, see mishaps(). A handle: cheap to copy.
 class Mishap {
  public:
   /// What the client's caller does in the turn.
@@ -34,24 +34,24 @@ class Mishap {
     abandoned,
   };
 
-  /// In lower case with hyphens: "rotated-key". Stable across releases.
+  /// Returns the name, in lower case with hyphens: "rotated-key". Names are stable across releases.
   const std::string& name() const;
-  /// What the gateway does, in one line.
+  /// Returns what the gateway does, in one line.
   const std::string& description() const;
-  /// The source, as in Scenario::reference.
+  /// Returns the source, like Scenario::reference.
   const std::string& reference() const;
   /// What a good client does, in one line.
   const std::string& good_client() const;
   /// What a good client may do. In a call that its caller ends, an error is acceptable too.
   Scenario::Expected expected() const;
-  /// All text of the reply, different in each turn of a session.
+  /// Returns the complete text of the reply, which is unique in the session.
   const std::string& text() const;
   /// Whether it only affects stream requests.
   bool needs_stream() const;
   Call call() const;
-  /// The number of pieces of text after which the caller stops the call: 2 to 4; 0 unless it is cancelled.
+  /// Returns after how many pieces of text the caller cancels the call: 2 to 4; 0 for other calls.
   std::size_t cancel_after() const;
-  /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
+  /// Returns after what time the caller abandons the call: 100 to 200 ms; 0 for other calls.
   Duration abandon_after() const;
 
   /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
@@ -89,11 +89,11 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
-/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
-/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
-/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
-/// seed decides the order, the texts and the times.
+/// Returns a session of one client with a series of failures: rate limits with Retry-After in seconds and as a date,
+/// errors of the server and of a proxy, a closed connection, refused keys, a truncated answer, a rotated key, calls
+/// that their caller stops. Unlike the single scenarios of catalogue(), it tests whether the client retries when that
+/// helps, continues normally afterwards, and closes answers that it no longer reads. The seed decides the order, the
+/// texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -101,9 +101,9 @@ class Mishaps {
 ///       CAPTURE(mishap.name());
 ///       mishap.mount();
 ///       client.set_key(mishap.api_key());
-///       CHECK(mishap.judge(run(client, mishap)));  // asks for mishap.name(), say
+///       CHECK(mishap.judge(run(client, mishap)));  // for example with the prompt mishap.name()
 ///     }
-///     CHECK(gateway.review());  // it waited as told, and did not repeat what was final
+///     CHECK(gateway.review());  // it waited as told, and did not retry final errors
 ///
 /// Make each request different: review() cannot tell an equal request that follows at once from a retry. The session
 /// has its own keys, which are deleted with its last handle. The gateway must outlive mount() and must not be moved.

@@ -118,8 +118,7 @@ class Options {
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60
-  /// s.
+  /// then the request gets 408 and its connection is closed. Not for a body struck by slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;

@@ -197,7 +197,7 @@ class SweepRun {
       return;
     }
     effects_ = sweep_effects();
-    // The clock cannot advance while the callable waits for its answer.
+    // A stall would hang: the test cannot advance the clock while the callable waits for its answer.
     const auto waits = [](const Effect& effect) { return effect.kind() == Effect::Kind::stall; };
     if (manual) effects_.erase(std::remove_if(effects_.begin(), effects_.end(), waits), effects_.end());
   }
@@ -238,7 +238,7 @@ class SweepRun {
   std::vector<Effect> effects_;
   // Results of the unbroken run.
   bool known_ = false;
-  bool last_was_empty_ = false;  // of the steps
+  bool last_was_empty_ = false;  // whether the last step made no request
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // in bytes as the parser sees them

@@ -76,15 +76,15 @@ SweepOptions splits();
 /// A completed step of a sweep: how the reply was sent, and the client's requests. A value; its exchanges are handles.
 class SweepStep {
  public:
-  /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
+  /// Returns, for example, "reset the connection after 3 events (540 of 1422 bytes of the body)".
   const std::string& name() const { return name_; }
-  /// The place where the reply broke. Throws GatewayError for a split.
+  /// Returns the place where the reply broke. Throws GatewayError for a split.
   const Trigger& trigger() const;
-  /// The effect that broke the reply. Throws GatewayError for a split.
+  /// Returns the effect that broke the reply. Throws GatewayError for a split.
   const Effect& effect() const;
-  /// The number of bytes before the second write. Throws GatewayError unless the sweep is splits().
+  /// Returns the number of bytes before the second write. Throws GatewayError unless the sweep is splits().
   std::size_t split() const;
-  /// The requests answered by the step's reply that the journal keeps, oldest first; several if the client retried.
+  /// Returns the exchanges in the journal that the step's reply answered, oldest first; several if the client retried.
   /// They have ended, unless the client left one open for 1 s.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   /// Whether one of exchanges() reached the place of the fault or split.

@@ -1,4 +1,4 @@
-// The fields of a sweep; its code is in `sweep.cpp`.
+// The settings of a sweep and the function that makes it; see `sweep.cpp`.
 
 #pragma once
 

@@ -86,7 +86,7 @@ void require_limit(const std::optional<TokenLimit>& limit) {
 
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
   const std::optional<Duration> left = window.left(limit, now);
-  // Another key of the group may have a larger limit, and an answer may have used more than was left.
+  // May exceed the limit: another key of the group may have a larger one, or an answer used more than was left.
   const std::size_t used = left ? std::min(window.used, limit.most) : 0;
   return {limit.most, limit.most - used, left.value_or(Duration::zero())};
 }
@@ -436,7 +436,7 @@ KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in
   const std::string_view scheme = value.substr(0, gap);
   const bool bearer = bearer_in_any_case ? text::equals_ignoring_case(scheme, "Bearer") : scheme == "Bearer";
   if (gap == std::string_view::npos) {
-    // A key without a scheme is a common mistake and must not be recorded.
+    // A key without a scheme is a common mistake. It must be masked too.
     if (!text::equals_ignoring_case(scheme, "Bearer")) presented.credential = scheme;
     return presented;
   }
@@ -458,7 +458,7 @@ KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in
   }
   presented.key = key;
   if (received) take_step(*known->second);
-  // Its script has changed its secret.
+  // The script has replaced this secret since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;

@@ -57,7 +57,7 @@ struct LimitWindow {
   void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
   /// Returns the remaining time of the window, always positive; empty if none is running.
   std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
-  /// Returns the remaining time of the window if the amount exceeds what is left in it.
+  /// Returns the remaining time of the window if the amount exceeds the rest of the limit.
   std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
 };
 
@@ -117,9 +117,9 @@ class KeyStore {
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Returns the keys that remain after replace(): neither deleted nor dropped by the script.
   std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
-  /// Whether a key has this secret, or a deleted key had it.
+  /// Whether any key, deleted or not, has or had this secret.
   bool knows(const std::string& secret) const;
-  /// Throws GatewayError if the id is unknown.
+  /// Returns a key, deleted or not. Throws GatewayError if the id is unknown.
   ApiKey find(const std::string& id) const;
   /// Returns all keys that are not deleted, in order of creation.
   std::vector<ApiKey> list() const;
@@ -136,7 +136,7 @@ class KeyStore {
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
   /// more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// The same without counting.
+  /// Like present(), without counting the request.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
   /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
   /// and counts against neither.
@@ -146,7 +146,7 @@ class KeyStore {
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
   /// than the request, otherwise the one with the longer remaining time.
   std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
-  /// Changes the amount taken, if its window is still current.
+  /// Changes the amount taken to `tokens`, in the windows that are still current.
   void settle(TakenTokens& taken, std::size_t tokens);
   /// The state of the key's window, or of the shared one, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
@@ -157,7 +157,7 @@ class KeyStore {
   std::optional<Quota> quota(const std::string& id, TimePoint now);
   std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
-  /// Masks this text too from now on. It is not a key.
+  /// Masks this text too from now on. It is not accepted as a key.
   void hide(std::string_view secret) { known_.add(secret); }
   /// Masks all secrets that this store ever had, hidden texts, and what Known::mask finds.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
@@ -194,7 +194,8 @@ class KeyStore {
   void describe(Entry& its, std::string description);
   /// Returns the keys with this description in order of creation, including deleted ones.
   std::vector<Entry*> described(const std::string& description) const;
-  /// Returns the existing key with this name; of several, the script's own, otherwise the one with this secret.
+  /// Returns the key of this name that is not deleted; of several, the script's own, otherwise the one with this
+  /// secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   /// Returns a deleted key that the script owns, by secret, otherwise by name, or null.
   Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;

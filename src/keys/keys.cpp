@@ -1,4 +1,4 @@
-// The calls of `gateway.keys()`; what they do is in `key_store.cpp`.
+// The functions of `gateway.keys()`; they call `key_store.cpp`.
 
 #include "keys.hpp"
 

@@ -19,7 +19,7 @@ namespace secrets {
 inline constexpr std::size_t shortest_foreign_key = 20;
 /// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
-/// Fewer base64 characters occur in pictures by chance.
+/// A shorter base64 text may occur in an image by chance.
 inline constexpr std::size_t shortest_base64 = 8;
 /// Letters and digits first; all are base64 digits for URLs.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -39,7 +39,7 @@ struct Scanner {
   std::vector<Span> found = {};
 
   void search(std::string_view text);
-  /// `nesting` is the number of nested escapes to decode.
+  /// `nesting` is the number of levels of nested escapes to decode.
   void search_decoded(std::string_view text, int nesting);
 };
 
@@ -101,7 +101,7 @@ std::size_t Known::prefix(std::string_view text) const {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
-    // Halve the distance: a client may send a long credential and a body full of its prefix.
+    // Compares by halves, to stay fast for a long credential and a body full of its prefix.
     for (std::size_t half = most; half > 0; half /= 2)
       while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
     text = text.substr(0, common);
@@ -110,8 +110,8 @@ std::size_t Known::prefix(std::string_view text) const {
   return 0;
 }
 
-/// Returns the length of the escape at `at` and stores its character in `byte`; 0 if there is none or secrets cannot
-/// contain it. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
+/// Returns the length of the escape at `at` and stores its character in `byte`; 0 without an escape, or if secrets
+/// cannot contain the character. Skips `\"` and `\\`, which are frequent; the JSON form of a secret covers them.
 std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
@@ -124,7 +124,7 @@ std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
 }
 
 void Scanner::search(std::string_view text) {
-  // The last character of "%20", "\n" and "\u000a" does not begin a word.
+  // The last character of "%20", "\n" and "\u000a" is part of an escape, not of the word before `at`.
   const auto begins_word = [text](std::size_t at) {
     return at == 0 || key_characters.substr(0, 62).find(text[at - 1]) == std::string_view::npos ||
            (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||

@@ -56,10 +56,10 @@ class AskedRequests {
   std::set<std::uint64_t> over_;
 };
 
-/// The wait of one request, which ends with a reply or with its guard.
+/// The wait of one request. It begins on construction and ends with a reply or the guard's timeout.
 class AskedWait final : public Pending {
  public:
-  /// Real time after which the wait ends, as at a gate.
+  /// The timeout in real time, the same as at a gate.
   static constexpr std::chrono::seconds guard{10};
 
   /// `request` must outlive this.
@@ -72,7 +72,7 @@ class AskedWait final : public Pending {
   bool over() override;
   std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
-  /// The test's reply; empty if it gave none. For the waiting thread, after the wait.
+  /// The test's reply, if any. Only the waiting thread may call this, after the wait.
   const std::optional<ReplyStep>& reply() const { return reply_; }
 
  private:

@@ -48,7 +48,7 @@ namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
 
-// Functions that return bool return whether they have answered.
+// A function that returns bool returns true if it has answered the request.
 
 /// Runs the checks before the script. Reads the body.
 bool refuse(ServedRequest& served) {
@@ -106,7 +106,7 @@ struct DefaultReply {
   std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
   std::exception_ptr problem;          // the reason that it cannot be made, or null
 
-  /// Returns whether a stub may give it. Problems other than the request's are reported with the stub.
+  /// Makes the reply. Returns false if the request rules it out. Other problems are reported with the stub.
   bool make(const ServedRequest& served) {
     try {
       reply = share<const Reply>(default_reply_to(served));
@@ -181,7 +181,7 @@ bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
   if (look == Outlet::Look::given_up) {
-    // A client that still reads has only closed its side.
+    // A client that closed only its sending side can still read this.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();

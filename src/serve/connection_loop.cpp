@@ -100,7 +100,7 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Other requests are read completely before they are judged: their content is evidence.
+        // Only `Expect: 100-continue` is refused early. Other requests are read first, for the journal.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
   gateway_.journal->began();  // before the fault is visible, because a test may then wait for the end of the request
@@ -153,7 +153,7 @@ bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
-  // With unread or incoming bytes of the client, the system would send RST after the FIN.
+  // Without lingering, unread or incoming bytes of the client make the system send RST after the FIN.
   if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;

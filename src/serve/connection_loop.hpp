@@ -23,7 +23,7 @@ class ConnectionLoop final : public ConnectionHandler {
  private:
   /// The progress of a connection.
   struct Course {
-    /// The number of the current or next request on the connection.
+    /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
     /// Whether a fault resets it once the previous reply has been delivered.
     bool is_reset = false;
@@ -37,7 +37,7 @@ class ConnectionLoop final : public ConnectionHandler {
 
   /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
   bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
-  // Each returns whether the connection continues at once; empty if it waits.
+  // Each returns true to continue at once, false to end the connection, and nothing to wait.
   std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
   std::optional<bool> read(Connection& connection, Course& course);
   static std::optional<bool> answer(Connection& connection, Course& course);

@@ -82,7 +82,7 @@ void report_missed(JournalState& journal, const ExchangeRecord& record, const De
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end) {
   delivery_report::note_chaos(record, plan, delivery);
-  // A sweep reports faults not reached by itself.
+  // A sweep itself reports faults that were not reached.
   if (plan.reply && !Access::data(*plan.reply).swept) {
     delivery_report::note_script(record, plan, delivery, end.result);
     if (end.result == Delivery::Result::completed)

@@ -26,7 +26,7 @@ namespace checks {
 
 // Each check returns whether it has answered.
 
-/// Answers if the connection, or a fault that strikes it, decides the answer.
+/// Answers connections beyond the limit, malformed requests, and requests whose fault answers before the body.
 bool connection(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
   if (incoming.turned_away) return served.reject(*incoming.turned_away);
@@ -57,7 +57,7 @@ std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   return unauthorized();
 }
 
-/// Returns the refusal if the key may not use the operation. Not checked for unknown paths.
+/// Returns the refusal if the key may not use the operation. Not checked for unknown paths and wrong methods.
 std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
   if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
   const std::vector<Operation>& operations = key.operations;
@@ -143,7 +143,7 @@ void model(ServedRequest& served) {
   served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
 }
 
-/// Checks in the order of chat requests: content type, body, model, failures forced for the model.
+/// Checks in the order of chat requests: content type, body, model, failures forced for the model, token limits.
 void embeddings(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
   const ServeSettings& settings = gateway.settings;

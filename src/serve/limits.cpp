@@ -28,8 +28,8 @@ std::size_t bounded_tokens(std::int64_t tokens) {
 
 /// Refuses the request, with the remaining time of the window.
 bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
-  // Rounded up, so that a client that waits whole seconds is not early. The cap only matters for the longest window,
-  // whose end in whole seconds exceeds a Duration.
+  // Rounded up, so that a client that waits whole seconds is not early. The cap avoids an overflow of Duration when a
+  // time close to its maximum is rounded up.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
   const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
@@ -43,7 +43,7 @@ std::string unit_of(Duration window) {
   return "tokens per " + text::seconds(window);
 }
 
-/// Uses OpenAI's wording without the organization, which does not exist here.
+/// Refuses with OpenAI's text, without the name of an organization.
 bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
   const auto number = [](std::size_t count) { return std::to_string(count); };
   const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
@@ -86,7 +86,7 @@ bool take(ServedRequest& served, const Count& count) {
 }  // namespace limits
 
 bool take_request(ServedRequest& served) {
-  // All exchanges share the window, so that it ignores time that another exchange spent ahead on the instant clock.
+  // Uses the shared clock, not the timeline of the exchange, because all exchanges share the window.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   return left && limits::refuse_for(served, rate_limited(), *left);
 }

@@ -19,7 +19,7 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// The key of operations.
+/// Method and path, the lookup key of operations.
 using Name = std::pair<std::string, std::string>;
 
 Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
@@ -188,13 +188,13 @@ Route Operations::find(const std::string& method, std::string_view path) const {
 }
 
 std::string Operations::near_path(const std::string& path) const {
-  constexpr std::size_t longest = 200;  // longer paths are similar to none
+  constexpr std::size_t longest = 200;  // longer paths get no suggestion
   constexpr std::string_view version = "/v1";
   const std::size_t end = path.find_last_not_of('/') + 1;
   if (path.size() > longest || end == 0) return {};
   const std::string trimmed = path.substr(0, end);
   if (end < path.size() && serves(trimmed)) return trimmed + " is near: remove the / at the end of the path";
-  // A client appends the tail to its base URL.
+  // A client appends the operation's path (the tail) to its base URL (the head).
   for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
     const std::string head = trimmed.substr(0, at);
     const std::string tail = trimmed.substr(at);

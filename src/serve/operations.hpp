@@ -42,8 +42,8 @@ class Operations {
   /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
   /// cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// Sets the operations of a document; existing ones keep their place. `owner` is the document's number, larger for
-  /// newer documents. Throws as mount() does, without changes.
+  /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
+  /// for newer documents. Throws like mount(), and then changes nothing.
   void replace(std::vector<Handled> all, std::uint64_t owner);
   /// Removes operations from the documents that own them. Ignores unknown ones.
   void unmount(const std::vector<Owned>& those);
@@ -51,7 +51,7 @@ class Operations {
   std::vector<Operation> mounted() const;
   /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
-  /// `path` is as sent, without the query.
+  /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
   /// Returns the path that a client probably meant and why: "/v1/chat/completions is near: the base address ends with
   /// /v1 already". Empty if none is similar.

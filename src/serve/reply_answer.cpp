@@ -52,8 +52,8 @@ PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns what is unusual in the answer: finish reasons other than stop and tool_calls, several choices, several tool
-/// calls in one. "finish_reason length was sent"; empty: nothing.
+/// Describes the unusual parts of an answer: finish reasons other than stop and tool_calls, several choices, several
+/// tool calls in one choice. Example: "finish_reason length was sent". Empty if there are no such parts.
 std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -102,7 +102,7 @@ void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
   }
   answer.body = completion.body();
   delivery.token_count = completion.delta_count();
-  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are equal
+  if (pace.rate() && pace.chunking()) {  // otherwise each delta is a whole token
     CompletionEvents deltas(completion);
     delivery.pace.foresee(deltas);
   }

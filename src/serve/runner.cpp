@@ -50,7 +50,7 @@ void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   }
 }
 
-/// Informs the clock of a date until which the client should wait.
+/// Tells the clock the date in Retry-After.
 void note_date(ServedRequest& served) {
   const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
@@ -69,7 +69,7 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// The number of the request on its connection.
+  /// The number of the request on its connection, from 1.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;

@@ -60,7 +60,7 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
-  /// Releases the exchange's use of the stub and of token limits.
+  /// Releases the stub and returns unused tokens to their limits.
   void give_back();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
@@ -74,9 +74,9 @@ class RunningExchange {
   std::unique_ptr<Judgement> judgement_;
   Answer answer_;
   std::string head_;
-  std::unique_ptr<ReplyData> plain_;  // used without a reply
+  std::unique_ptr<ReplyData> plain_;  // default data, for answers without a reply
   std::unique_ptr<EventSource> events_;
-  CompletionEvents* chunks_ = nullptr;  // the same object, for a completion
+  CompletionEvents* chunks_ = nullptr;  // events_, if they are of a completion
   std::optional<Delivery> delivery_;    // empty before the answer and after give_up()
 };
 

@@ -16,23 +16,22 @@ namespace mock_gateway::detail {
 /// The models that requests may name, and the listed ones. Thread-safe.
 class ServedModels {
  public:
-  /// The limits of listed ids from requests: their number and length, so that requests cannot fill the memory.
+  /// Limits on the number and length of listed ids from requests, to bound the memory.
   static constexpr std::size_t most_asked = 1000;
   static constexpr std::size_t longest_asked = 256;
 
-  /// `any`: every id is served.
+  /// `any`: serve every id, including ids not in `given`.
   ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
   /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
-  /// requests.
+  /// Returns the given models. If any is served, adds models that stubs name, in mounting order, and those of requests.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Records a request for this model.
+  /// Adds a model from a request to the list.
   void ask(const std::string& id);
   void forget_asked();
 
@@ -45,7 +44,7 @@ class ServedModels {
   const Script& script_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;
-  /// The models named by stubs, and the script's change count at that time.
+  /// A cache of the models named by stubs, with the script's change count at that time.
   mutable std::optional<std::uint64_t> named_at_;
   mutable std::vector<std::string> named_;
 };

@@ -27,7 +27,7 @@
 
 namespace mock_gateway::detail {
 
-/// How an answer is sent. Default: at once and in one piece.
+/// How an answer is sent. Default: at once and completely.
 struct DeliveryPlan {
   /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
@@ -38,7 +38,7 @@ struct DeliveryPlan {
   /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
-  /// The start of the pace; empty: the complete request.
+  /// The start of the pace. Default: the time when the request was complete.
   std::optional<TimePoint> start;
   bool stream = false;
   /// The source of the events of a streamed completion.
@@ -119,11 +119,11 @@ struct ServedRequest {
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// A function of the test threw.
+  /// Answers 500 because a function of the test threw.
   bool callback_failed(const std::string& what);
-  /// The gateway could not make an answer for another reason.
+  /// Answers 500 because the gateway could not make an answer.
   bool answer_failed(const std::string& reason);
-  /// The test did not reply in time.
+  /// Answers 500 because the test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
@@ -134,12 +134,12 @@ struct ServedRequest {
 
 // judge.cpp
 
-/// Makes the answer to a request. Runs the documented checks in order until one answers, then the requested operation.
-/// Checks that use up something of the test (forced failures, rate limits, a stub's sequence) count the request. Runs
-/// the test's functions and answers their exceptions.
+/// Makes the answer to a request. Runs the documented checks in order until one answers, otherwise the requested
+/// operation. Counts the request for forced failures, rate limits and a stub's sequence. Runs the test's functions and
+/// answers their exceptions with 500.
 ///
-/// Returns whether there is an answer. If not, the test is asked for one: the connection knows when to call this again,
-/// which then continues.
+/// Returns whether there is an answer. If not, it waits for the test's reply, and the connection knows when to call
+/// this again.
 bool judge(ServedRequest& served);
 
 /// Returns the refusal, if any, that does not depend on the body: because of the key, the path, the method or the
@@ -150,11 +150,11 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 
 /// Answers a chat request that has passed the checks of every request. Checks in the documented order: content type,
 /// body, model, failures forced for the model, token limits; then chaos and the script answer. Throws RequestError for
-/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. If the test is asked for the
-/// reply, there is no answer yet.
+/// an invalid body, and for a schema or grammar that the default reply cannot satisfy. Makes no answer yet if the stub
+/// asks the test for the reply.
 void judge_chat(ServedRequest& served);
 
-/// Continues a chat request for which the test is asked, if it has replied.
+/// Continues a chat request that waits for the test's reply, if the wait is over.
 void judge_asked(ServedRequest& served);
 
 /// Returns a hash of the content of a chat request and the gateway's seed.
@@ -162,7 +162,7 @@ std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& cha
 
 // limits.cpp
 
-// Each of the first three counts the request against limits, and returns whether it refused it.
+// The first three count the request against limits, and return whether they refused it.
 
 bool take_request(ServedRequest& served);
 /// Runs the test's tokenizer, which may throw.
@@ -174,7 +174,7 @@ void keep_tokens(Answer& answer, const Usage& usage);
 // reply_answer.cpp
 
 /// Makes the answer to a chat request from the reply in its delivery plan and the chaos possible for it: status,
-/// headers, body or events, and times. Runs the test's tokenizer, which may throw.
+/// headers, body or events, and times. Runs the test's tokenizer; its exception becomes a 500.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 /// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.

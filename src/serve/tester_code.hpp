@@ -1,4 +1,4 @@
-// How exceptions of the test's functions are handled.
+// Running functions of the test on a connection's thread; what happens to their exceptions.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace mock_gateway::detail {
 
-/// Marks the test's code that a connection's thread is running, so that a stop that waits for it can name it.
+/// A scope in which a connection's thread runs the test's code. A stop that waits for it names the code.
 template <class What>
 class Busy {
  public:
@@ -49,7 +49,7 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. The test's own matchers call the relief themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call call_relief() themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
