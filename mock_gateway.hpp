@@ -632,11 +632,9 @@ class Range {
   double most_;
 };
 
-/// All numbers from `number` up.
 Range at_least(double number);
-/// All numbers up to `number`.
 Range at_most(double number);
-/// All numbers from `least` to `most`; `least` is not above `most`.
+/// `least` is not above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 
@@ -920,18 +918,15 @@ class StreamChunk {
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
-  /// An event with this JSON object as its data, in compact form: `{{"choices", Json::array()}}`. Its strings are
-  /// UTF-8. json_chunk() accepts any JSON.
+  /// An event with this JSON object as its data: `{{"choices", Json::array()}}`. json_chunk() accepts any JSON.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
   /// An event with this JSON as its data; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
-  /// See json_chunk().
+  /// See json_chunk(), raw_bytes() and event().
   static StreamChunk of_json(const Json& json);
-  /// See raw_bytes().
   static StreamChunk of_bytes(std::string bytes);
-  /// See event().
   static StreamChunk of_fields(std::string lines);
 
   /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
@@ -967,9 +962,8 @@ struct ReplyData;
 
 }  // namespace detail
 
-/// The gateway's answer to one chat request, streamed or not. A value; each setter returns a changed copy, or reuses a
-/// temporary, so that a chain of setters builds the reply once. A bare string is a text reply. All strings are UTF-8.
-/// Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
+/// The answer to one chat request, streamed or not. A value; each setter returns a changed copy. A bare string is a
+/// text reply. All strings are UTF-8. Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
 ///
 /// A reply is a completion, which the gateway writes in its profile's shape, or it is a failure, raw_reply() or
 /// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
@@ -989,22 +983,19 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise as
-  /// tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
-  /// Streams the tool calls of each choice in parallel: first the id and name of each call, then one fragment of each
-  /// call's arguments in turn until all are sent. Default: one call after the other. No effect on a plain reply or a
-  /// single call.
+  /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
+  /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
   /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
   /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// Sets the finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter` or any other
-  /// string, even an empty one.
+  /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
-  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
-  /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
+  /// Streams each finish_reason in the choice's last chunk with content (without content, in the chunk with the role),
+  /// as some servers do, instead of a separate chunk.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
@@ -1023,12 +1014,10 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
-  /// Otherwise as extra().
+  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
   [[nodiscard]] Reply extra_message(const Json& patch) const;
-  /// Merges fields only into chunk `number` of a stream. Counts from 1, the chunk with the role; `[DONE]` does not
-  /// count. Applied after extra(), with the same rules. verify() reports a chunk that the reply did not reach; a plain
-  /// reply has no chunks.
+  /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
+  /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(). Throws GatewayError for other replies.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
@@ -1053,11 +1042,10 @@ class Reply {
   [[nodiscard]] Reply templated() const;
   /// Sets a response header and replaces all of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
-  /// Adds a response header and keeps those of the same name; see Failure::add_header.
+  /// Adds a response header and keeps those of the same name.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
-  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered:
-  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. The pace, faults and holds of the reply start after it.
-  /// Replaces earlier hints. Throws GatewayError for invalid fields, as header() does.
+  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered, before pace, faults
+  /// and holds: `early_hints({{"Link", "</style.css>; rel=preload"}})`. Replaces earlier hints.
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Sets the time between tokens: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
@@ -1067,11 +1055,9 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(). Throws GatewayError for
-  /// a failure and a raw reply.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// Sets how the stream is cut into deltas: `chunked(by_characters())`; see Chunking. Default: Options::pace, else one
-  /// token at a time. Throws GatewayError unless the reply is a completion.
+  /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// Sets everything that `pace` sets and keeps the rest.
   [[nodiscard]] Reply pace(const Pace& pace) const;
@@ -1084,12 +1070,10 @@ class Reply {
   /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
   /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// Sets the SSE dialect of the events. Throws GatewayError for an invalid dialect, and for a failure and a raw reply,
-  /// which have no events.
+  /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
-  /// Sends the head and each event in separate writes. By default, events due at the same moment (without a pace: all
-  /// of them) share writes of up to 64 KiB; see Writes. The bytes are the same, and each event is one HTTP chunk either
-  /// way.
+  /// Sends the head and each event in separate writes. By default, events due at the same moment share writes of up to
+  /// 64 KiB; see Writes.
   [[nodiscard]] Reply write_each_event() const;
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
@@ -1114,17 +1098,14 @@ class Reply {
 /// The end of a sequence of replies: `reply("a", "b", then_nothing_more())`. Further requests that the stub matches are
 /// refused like unmatched ones; older stubs are not consulted. Without it, the last reply repeats.
 struct NothingMore {};
-/// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
-/// A text reply.
 Reply text(std::string text);
 /// A reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
 /// A reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`; see
-/// Reply::malformed_tool_call.
+/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
 /// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
@@ -1198,7 +1179,6 @@ struct Access;
 
 namespace wire {
 
-/// A header field.
 struct Header {
   std::string name;
   std::string value;
@@ -1214,7 +1194,6 @@ class Headers {
   void add(std::string name, std::string value);
   /// Replaces all fields of this name by one.
   void set(std::string name, std::string value);
-  /// Removes all fields of this name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
@@ -1278,8 +1257,7 @@ const std::string* value_of(const wire::Headers& headers, std::string_view name)
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An HTTP error reply: status, the error's code, message and type, and optional headers. A value; each setter returns
-/// a changed copy. Used as a scripted reply and as a forced failure.
+/// An HTTP error reply: status, code, message, type, optional headers. A value; each setter returns a changed copy.
 class Failure {
  public:
   /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
@@ -1296,24 +1274,22 @@ class Failure {
   /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
   /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
-  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock. The date is rounded up to
-  /// whole seconds, so that it is at least `duration` ahead and less than a second more. The Date header is rounded
-  /// down, so the difference to it may be up to a second larger: 2 s for 1 s. For a date in the past, use
-  /// header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
+  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock, rounded up to whole seconds.
+  /// The Date header is rounded down, so the difference to it may be a second larger: 2 s for 1 s. For a date in the
+  /// past, use header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Sets Retry-After to this text, unchecked except as in header().
   [[nodiscard]] Failure retry_after(std::string literal) const;
   /// Removes Retry-After, even from a 429.
   [[nodiscard]] Failure without_retry_after() const;
-  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After. For a negative value, use
-  /// header("retry-after-ms", "-1").
+  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After.
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
   /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header and replaces all headers of that name, in any case, from any setter. Throws GatewayError if the name
-  /// is not a token or the value contains CR, LF or NUL (RFC 9110, 5.5): such a header would split the response.
+  /// Sets a header and replaces all of its name, in any case. The name is a token, the value without CR, LF and NUL
+  /// (RFC 9110, 5.5).
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header and keeps those of the same name; each is sent as a line. Throws as header() does.
+  /// Adds a header and keeps those of the same name; each is sent as a line.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
   /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
@@ -1323,7 +1299,6 @@ class Failure {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
     return *this;
   }
-  /// Replaces the error body by this JSON.
   [[nodiscard]] Failure json_body(const Json& body) const;
 
   int status() const { return status_; }
@@ -1365,8 +1340,7 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded` with Retry-After. `retry_after` is not negative. Failure::without_retry_after() removes
-/// the header.
+/// 429 `rate_limit_exceeded` with Retry-After; Failure::without_retry_after() removes it.
 Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
@@ -1574,9 +1548,8 @@ Trigger after_tokens(std::size_t count);
 /// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
 /// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`; both are at least 1. The event begins with `data: ` or with the field
-/// that its dialect puts before it. The event is cut as by after_bytes(). Never reached if the event has no more than
-/// `byte` bytes.
+/// After the first `byte` bytes of event `event`, both at least 1. Counts from its first field, such as `data: `. Cuts
+/// the event as after_bytes() does. Never reached if the event is not longer.
 Trigger inside_event(std::size_t event, std::size_t byte);
 /// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
 /// after_bytes(). Never reached if the event has no such character.
@@ -1608,10 +1581,8 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. If empty, the stall lasts until the gate opens; without a gate, until the client leaves,
-  /// the gateway stops or Options::stall_guard has passed.
+  /// The duration of a stall. Empty: it ends as described at stall(Gate) or stall().
   const std::optional<Duration>& duration() const { return duration_; }
-  /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
   /// The bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
@@ -1647,9 +1618,9 @@ Effect reset_connection();
 /// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
 /// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
-/// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
-/// events it acts as close_connection(). Not allowed before the headers.
+/// Closes the connection with FIN before the announced bytes are sent: a plain reply is shorter than its
+/// Content-Length, an event than its HTTP chunk. Between two events it acts as close_connection(). Not allowed before
+/// the headers.
 Effect truncate();
 /// Writes these bytes in place of the rest, outside the body's framing, then closes the connection with FIN. After the
 /// headers of a stream, they are where the client expects the size of an HTTP chunk. Not empty.
@@ -1717,7 +1688,7 @@ HoldPoint before_event(std::size_t number);
 /// Before the token with this number, at least 1.
 HoldPoint before_token(std::size_t number);
 
-/// A gate and the place at which it holds a reply; see Reply::hold.
+/// See Reply::hold.
 struct Hold {
   Gate gate;
   HoldPoint place;
@@ -1757,11 +1728,9 @@ double pace_nanoseconds(Duration time, const char* what);
 
 }  // namespace detail
 
-/// A duration, from 0 to 30 days: fixed, converted from any std::chrono duration, or random or recorded: uniform(),
-/// normal(), log_normal(), recorded().
+/// A duration from 0 to 30 days: any std::chrono duration, or uniform(), normal(), log_normal(), recorded().
 ///
-/// Random times depend on the gateway's seed, the request and the number of times that request has arrived, but not on
-/// real time: the same run repeats the same times.
+/// Random times depend on the gateway's seed, the request and how often it has arrived: each run repeats them.
 class Timing {
  public:
   template <class Rep, class Period,
@@ -1776,8 +1745,7 @@ class Timing {
   detail::Distribution distribution_;  // of nanoseconds
 };
 
-/// A number of tokens per second: fixed, or drawn for each token as in a Timing. From one token in 30 days to one per
-/// nanosecond.
+/// Tokens per second: fixed, or drawn for each token as in a Timing. From one in 30 days to one per nanosecond.
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
@@ -1807,10 +1775,9 @@ Rate log_normal(double median, double sigma);
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
-/// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut separately. `usage` and `max_tokens` still
-/// count tokens; pace, triggers and gates count deltas. Log probabilities are sent with the delta in which their token
-/// ends.
+/// How the content of a stream is cut into deltas. Reasoning, text, refusal and the arguments of each tool call are cut
+/// separately. `usage` and `max_tokens` still count tokens; pace, triggers and gates count deltas. Log probabilities
+/// are sent with the delta in which their token ends.
 class Chunking {
  public:
   enum class Kind { tokens, words, characters, bytes, pieces };
@@ -1861,14 +1828,12 @@ class Pace {
   /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
   /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
-  /// Sets how a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
   const std::optional<Timing>& gap() const { return gap_; }
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
-  /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
   /// Returns this pace with its unset parts taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
@@ -1938,8 +1903,7 @@ class SseDialect {
   /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// Sets the lines of a ping, separated by "\n", without the final blank line: ": ping" (default), "data:", "id: 7\n:
-  /// ping".
+  /// Sets the lines of a ping, separated by "\n", without the final blank line. Default: ": ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
   /// Sets whether a blank line follows the last event; a parser drops an event without it. Default: true.
@@ -1990,7 +1954,6 @@ class SseDialect {
 
 namespace detail {
 
-/// Throws GatewayError for an invalid dialect.
 void require_dialect(const SseDialect& dialect);
 /// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
 /// Differences at the end only count if the stream was sent `whole`.
@@ -2059,7 +2022,6 @@ class HttpReply {
       : HttpReply(Whole{status, std::string(std::string_view(body)), std::move(content_type)}) {}
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
-  /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
   // Moving copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
@@ -2071,13 +2033,10 @@ class HttpReply {
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
   /// Breaks the answer as Reply::fault breaks a raw reply or a failure: `fault(after_bytes(10), reset_connection())`.
-  /// Throws GatewayError for a fault that cannot happen in one.
   [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
-  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none. See
-  /// Reply::first_token_after.
+  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none.
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
-  /// The status; of a failure, the failure's.
   int status() const;
   /// The body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
@@ -2097,7 +2056,6 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  /// The parts of a reply that the delivery uses.
   Reply delivered() const;
 
   int status_ = 200;
@@ -2123,8 +2081,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
-/// a Fault of that reply.
+/// A fault of a connection, before or around a request; see Gateway::next_connection. Faults in a reply: Fault.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -2139,7 +2096,6 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When the fault occurs.
   enum class Moment {
     /// The connection has just been accepted.
     accepted,
@@ -2181,13 +2137,12 @@ class ConnectionFault {
 ConnectionFault reset_on_accept();
 /// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
-/// Not empty.
+/// Sends these bytes at once, then FIN, like a server that does not speak HTTP. Reads no request. Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
 /// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
 /// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
+/// The same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
 /// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
@@ -2514,11 +2469,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// is on, the journal keeps it, and Exchange::answer returns it. Keys are masked. Times count from the complete
 /// request, on the gateway's clock.
 struct SentAnswer {
-  /// How the answer ended.
   enum class Ending {
-    /// It has not ended.
     open,
-    /// It was sent completely.
     whole,
     /// The gateway closed the connection (FIN) before the end.
     closed,
@@ -2560,7 +2512,6 @@ struct SentAnswer {
   Duration ended_at{0};
   /// Whether it was sent event by event.
   bool is_streamed = false;
-  /// Whether SseDialect::gzip compressed it.
   bool is_compressed = false;
   /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
@@ -2755,7 +2706,6 @@ Verification called_in_order(const Stub& first, const Stubs&... others) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The weight of a finding.
 enum class Severity {
   /// The gateway accepts it, but its documentation does not list it. A note fails neither a Review nor a test.
   note,
@@ -2788,7 +2738,6 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
 
-/// The text that a finding prints.
 std::string text_of(const Finding& finding);
 
 }  // namespace detail
@@ -3147,15 +3096,13 @@ class Keys {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. Also decides what
-/// requests may hold, unless Options::acceptance is set.
+/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. See also Acceptance.
 // A new profile needs a name here and a row in profile.cpp.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the minimum that SDKs need.
   documented,
   /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms with Retry-After. Uses Acceptance::openai() unless another is set. Fields that OpenAI documents
-  /// cause no finding.
+  /// retry-after-ms with Retry-After. Fields that OpenAI documents cause no finding.
   openai,
   /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
   /// deltas of reasoning, empty content in the finish chunk.
@@ -3170,7 +3117,6 @@ std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
 Profile profile_named(std::string_view name);
-/// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
 
 }}  // namespace mock_gateway
@@ -3340,8 +3286,7 @@ class Options {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Request features beyond the documentation. Each is on in a default Acceptance and off in Acceptance::strict(),
-/// unless its comment says otherwise.
+/// Request features beyond the documentation. Unless noted, on by default and off in Acceptance::strict().
 enum class Extension : unsigned char {
   /// `Authorization: bearer …` in any case. If off, exactly `Bearer`.
   bearer_in_any_case,
@@ -3365,20 +3310,16 @@ enum class Extension : unsigned char {
   tool_calls_in_messages,
   /// `stop` as a plain string: a finding, except in the openai profile, because OpenAI documents it.
   stop_as_string,
-  /// `tool_choice: "required"`.
   tool_choice_required,
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to the tools it names. Off; on in
-  /// openai().
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to its tools. Off; on in openai().
   allowed_tools,
   /// `response_format` of type `json_schema` without `schema`; any JSON object satisfies it. Off; on in openai().
   json_schema_without_schema,
-  /// Tools of type `custom`, whose input is text instead of JSON: in `tools`, in `tool_choice` and in calls within
-  /// messages. Off; on in openai().
+  /// Tools of type `custom` (their input is text), also in `tool_choice` and in messages. Off; on in openai().
   custom_tools,
   /// `max_completion_tokens`, a synonym of `max_tokens`. Both together get OpenAI's 400
   /// `invalid_parameter_combination`. If off, it is an unknown field. Off; on in openai().
   max_completion_tokens,
-  /// `logprobs` and `top_logprobs`.
   logprobs,
   /// `null` for an optional field, treated as absent.
   null_as_absent,
@@ -3410,8 +3351,7 @@ struct StrictAcceptance;
 class Acceptance {
  public:
   Acceptance();
-  /// What OpenAI accepts: the default plus role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, `max_completion_tokens` and OpenAI's other fields. If the profile's service does not
+  /// What OpenAI accepts: the default plus the extensions marked as on in openai(). If the profile's service does not
   /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
@@ -3423,7 +3363,6 @@ class Acceptance {
 
   /// Returns a copy with this extension on or off.
   [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
-  /// Whether this extension is on.
   bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
@@ -3438,17 +3377,14 @@ namespace detail {
 /// The narrowest named acceptance that has an extension on. The wider ones have it too.
 enum class TakenBy : unsigned char { usual, openai, lenient };
 
-/// An extension and its switch in scripts.
+/// An extension, its key in scripts (`name`) and its line in the table of these keys (`text`).
 struct ExtensionRow {
   Extension extension;
-  /// Its key in scripts.
   const char* name;
   TakenBy taken_by;
-  /// Its line in the table of a script's keys.
   const char* text;
 };
 
-/// An acceptance that has a name in scripts and for the program.
 struct NamedAcceptance {
   const char* name;
   Acceptance (*make)();
@@ -3501,7 +3437,6 @@ struct StrictAcceptance {
   static bool takes_documented_fields(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::unknown_fields);
   }
-  /// Whether null counts as absent for the fields whose null the service documents.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::null_as_absent);
   }
@@ -5382,15 +5317,12 @@ class Seldom {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The keys of an error body.
 enum class ErrorShape {
-  /// `code`, `message`, `type`.
   code_message_type,
   /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
   openai,
 };
 
-/// The key `system_fingerprint` of completions and chunks.
 enum class SystemFingerprint {
   absent,
   null,
@@ -5400,7 +5332,6 @@ enum class SystemFingerprint {
 
 /// The first delta of a choice, as JSON.
 struct RoleDelta {
-  /// A choice with text.
   std::string_view text;
   /// A choice with only tool calls, whose plain message has null content.
   std::string_view calls;
@@ -5436,7 +5367,6 @@ struct ProfileTraits {
   NameList nullable_fields;
   /// A temperature outside 0 to 2 gets 400; otherwise it is a finding.
   bool rejects_temperature_out_of_range = false;
-  /// The service documents `stop` as a string, so it causes no finding.
   bool documents_stop_as_string = false;
   /// `refusal`, `audio` or `function_call` may replace the content of an assistant's message.
   bool content_may_be_replaced = false;
@@ -5463,7 +5393,6 @@ struct ProfileTraits {
   bool logprobs_key = false;
   /// Messages without reasoning and deltas of content have null `reasoning_content`.
   bool null_reasoning = false;
-  /// A delta of reasoning has null `content`.
   bool null_content_while_thinking = false;
   RoleDelta role_delta = {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})", ""};
   /// The delta of a finish chunk, as JSON.
@@ -5473,13 +5402,12 @@ struct ProfileTraits {
 
   /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
-  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are sent.
   bool prompt_cache_tokens = false;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
 };
 
-/// Returns the row of a profile. Throws GatewayError if it has none.
+/// Throws GatewayError for an unknown profile.
 const ProfileTraits& traits_of(Profile profile);
 
 }}}  // namespace mock_gateway::detail
@@ -5492,11 +5420,10 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Throws GatewayError for a header field that RFC 9110, 5.5 forbids.
 void require_header_field(const std::string& name, const std::string& value);
-/// Returns the value. Throws GatewayError if it is not UTF-8, because JSON could not carry it; `what` names the value.
+/// Throws GatewayError if the value, named `what`, is not UTF-8, because JSON could not carry it.
 std::string require_utf8(std::string value, std::string_view what);
 /// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-/// Throws GatewayError about the use of a moved-from value of this type.
 [[noreturn]] void refuse_moved_from(const char* type);
 
 }}}  // namespace mock_gateway::detail
@@ -5515,7 +5442,6 @@ struct ScriptedToolCall {
   bool custom = false;  // call of a custom tool: the arguments are its input, which is any text
 };
 
-/// Fields to merge into one chunk of a stream.
 struct ExtraChunk {
   std::size_t number;  // counted from 1
   Json patch;
@@ -5530,7 +5456,6 @@ struct ScriptedChoice {
   std::optional<std::string> finish_reason;  // empty: derived from the content
 };
 
-/// A reply sent in place of a completion.
 struct RawReply {
   int status = 200;
   std::string body;
@@ -5589,19 +5514,15 @@ struct RequestError {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The argument of a trigger.
+/// The numbers of a trigger, each at least 1.
 enum class TriggerArgument {
   none,
-  /// A count or a number, at least 1.
   count,
-  /// The number of an event and a count of its bytes, both at least 1.
   event_and_byte,
 };
 
-/// The replies that can reach a trigger.
 enum class TriggerReach { any_reply, streams };
 
-/// A trigger, for checks, texts, and script keys with their schema.
 struct TriggerRow {
   Trigger::Kind kind;
   /// The name of its function, and its key in scripts.
@@ -5616,22 +5537,19 @@ struct TriggerRow {
   const char* place;
   /// Why no event can be skipped, repeated or inserted there. Empty: it is possible.
   const char* no_event;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 
-/// Where an effect can happen.
 enum class EffectPlace {
   anywhere,
   /// In the head of a plain reply.
   head,
-  /// Between two events of a stream.
   between_events,
-  /// Between two events of a stream, where one follows.
+  /// Between two events of a stream, not at its end.
   next_event,
 };
 
-/// Further properties of an effect, combined by addition.
+/// Combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
   /// Scripts use the bare name of an effect without this trait.
@@ -5642,10 +5560,8 @@ struct EffectTraits {
   static constexpr unsigned omits_event = 4;
 };
 
-/// An effect, for checks, texts and scripts.
 struct EffectRow {
   Effect::Kind kind;
-  /// The name of its function, and its name in scripts.
   const char* name;
   EffectPlace place;
   unsigned traits;
@@ -5658,7 +5574,6 @@ struct EffectRow {
   bool has(unsigned trait) const { return (traits & trait) != 0; }
 };
 
-/// The kinds of arguments that effects take.
 enum class EffectArgument {
   /// A positive duration.
   duration,
@@ -5677,7 +5592,6 @@ struct EffectForm {
   Effect::Kind kind;
   const char* key;
   EffectArgument argument;
-  /// Its description in the documented table of script keys.
   const char* help;
   /// The end of the error about a wrong argument: the alternative without one.
   const char* instead = "";
@@ -5692,9 +5606,9 @@ Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
 
-/// Returns a trigger. Throws GatewayError if its number is 0.
+/// Throws GatewayError if a needed number is 0.
 Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
-// Each returns an effect with this argument. Throws GatewayError if the kind does not allow the value.
+// Each throws GatewayError if the kind does not allow the argument.
 Effect effect(Effect::Kind kind);
 Effect effect(Effect::Kind kind, Duration duration);
 Effect effect(Effect::Kind kind, Gate gate);
@@ -5717,7 +5631,6 @@ std::string what_happened(const Fault& fault);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A failure that has a function in C++ and a name in scripts.
 struct FailureRow {
   const char* name;
   int status;
@@ -5772,18 +5685,15 @@ struct DialectMember {
   std::optional<Duration> SseDialect::*optional_duration = nullptr;
 };
 
-/// A setting of a dialect, for comparison, reports and scripts.
 struct DialectRow {
   /// Its setter, and its key in scripts.
   const char* name;
   DialectMember member;
-  /// Its description in the documented table of script keys.
   const char* help;
   /// What reports say of a stream with a non-default value. Empty: nothing.
   const char* unusual = "";
   /// Whether the setting only affects the end of a stream.
   bool at_end = false;
-  /// Whether the value is "\n", "\r\n" or "\r".
   bool is_line_end = false;
 
   static const DialectRow rows[];
@@ -5871,28 +5781,24 @@ inline constexpr std::array all = {request_refused,
 
 // ---- model/reply_checks.hpp -----------------------------------------------------------------------------------------
 
-// Checks of what a reply can carry and what can happen to it.
+// Checks of what a reply can carry and what can happen to it. Their errors are GatewayError.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
 
-/// Throws GatewayError unless the reply is a completion; `what` names the thing it cannot carry.
+/// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
-/// Returns the choice that a setter changes: the last. Throws GatewayError if the reply has no choices.
+/// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
-/// Returns compact JSON. Throws GatewayError if it is invalid; `what` names it.
 std::string json_text_of(const Json& value, const std::string& what);
-/// Returns the arguments of a scripted call as JSON text. Throws GatewayError if they are invalid.
 std::string arguments_text(const std::string& name, const Json& arguments);
-/// Returns the patch. Throws GatewayError if it is no merge patch.
 const Json& checked_patch(const Json& patch, const char* setter);
 double checked_logprob(double logprob);
 std::int64_t checked_count(std::int64_t tokens, const char* what);
-/// Throws GatewayError for a fault that can never happen.
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-/// Throws GatewayError if this pace has no effect on the reply.
+/// Throws if this pace has no effect on the reply.
 void require_paceable(const ReplyData& data, const Pace& pace);
-/// Throws GatewayError for a reply that cannot be one of several choices.
+/// Throws for a reply that cannot be one of several choices.
 void require_part(const ReplyData& part);
 /// Whether the data of an event has content for a client's user.
 bool says_something(const Json& event);
@@ -5910,7 +5816,6 @@ std::string why_never(const ReplyData& data, const Trigger& trigger, const Effec
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The values for the placeholders of a template.
 struct TemplateFacts {
   std::string last_user_text;
   const Json& body;  // of the request
@@ -13980,7 +13885,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace failures {
 
-/// Throws GatewayError for a negative duration; `instead` tells how to send one.
 MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
@@ -14258,7 +14162,6 @@ MOCK_GATEWAY_INLINE Trigger trigger(Trigger::Kind kind, std::size_t count, std::
   return Access::make<Trigger>(kind, count, byte);
 }
 
-/// Throws GatewayError: the effect needs a different argument of this kind.
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
   std::string message = std::string(row_of(kind).name) + " needs " + needed;
   for (const EffectForm& form : forms)
@@ -14757,7 +14660,6 @@ inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"aud
                                                                             "top_logprobs",
                                                                             "top_p"};
 
-/// Returns a row that has the documented profile's values under another name.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;
@@ -15446,7 +15348,6 @@ MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, c
   return "the body has " + text::counted(body->size(), "byte");
 }
 
-/// Why the body can never be truncated at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
@@ -15455,7 +15356,6 @@ MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigg
   return "";
 }
 
-/// Why an effect in the head can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
@@ -15465,7 +15365,6 @@ MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger
   return "";
 }
 
-/// Why the effect can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
   switch (faults::row_of(effect).place) {
@@ -15478,7 +15377,6 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, co
   return faults::row_of(trigger).no_event;
 }
 
-/// The triggers that any reply can reach: "before_headers, after_headers, after_bytes or at_end".
 MOCK_GATEWAY_INLINE std::string triggers_of_any_reply() {
   std::string names;
   const char* last = nullptr;
@@ -15569,7 +15467,6 @@ inline constexpr std::string_view of_header = "request.header.";
                      "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// Returns the value at the pointer, or null.
 MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -15604,7 +15501,6 @@ class Filler {
   void fill_json_text(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, true);
   }
-  /// Fills the strings in a value.
   void fill(Json& value) {
     if (value.is_string()) {
       fill(value.get_ref<std::string&>());
@@ -39872,288 +39768,288 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    276    gateway/gateway.hpp
 //    461    gateway/chat_script.hpp
 //    611    model/range.hpp
-//    645    script/matcher.hpp
-//    723    script/matchers.hpp
-//    852    model/reply.hpp
-//   1191    model/received_request.hpp
-//   1277    model/failure.hpp
-//   1384    core/wait.hpp
-//   1414    core/clock.hpp
-//   1518    model/fault.hpp
-//   1686    model/hold.hpp
-//   1728    model/pace.hpp
-//   1885    model/sse_dialect.hpp
-//   2003    model/writes.hpp
-//   2034    model/http_reply.hpp
-//   2116    model/connection_fault.hpp
-//   2212    evidence/journal.hpp
-//   2509    model/sent_answer.hpp
-//   2580    script/near_miss.hpp
-//   2626    evidence/verification.hpp
-//   2754    model/finding.hpp
-//   2798    evidence/review.hpp
-//   2922    model/operation.hpp
-//   2953    keys/api_key.hpp
-//   3082    keys/keys.hpp
-//   3146    model/profile.hpp
-//   3178    model/tokenizer.hpp
-//   3190    gateway/options.hpp
-//   3339    model/acceptance.hpp
-//   3519    request/chat_request.hpp
-//   3638    script/scope.hpp
-//   3693    script/failure_scope.hpp
-//   3739    script/chaos.hpp
-//   3840    gateway/sweep.hpp
-//   3978    gateway/catalogue.hpp
-//   4148    gateway/mishaps.hpp
-//   4250    document/scenario_files.hpp
-//   4282    core/error.hpp
-//   4297    document/script_document.hpp
-//   4440    evidence/evidence_json.hpp
-//   4464    core/printed.hpp
-//   4493    core/reporter.hpp
-//   4572  Implementation
-//   4633    core/text.hpp
-//   4736    core/random.hpp
-//   4767    core/json_reader.hpp
-//   4821    core/pattern.hpp
-//   4912    core/json_pointer.hpp
-//   4929    core/calendar.hpp
-//   4963    core/access.hpp
-//   5035    core/timeline.hpp
-//   5220    core/process.hpp
-//   5243    core/relief.hpp
-//   5273    core/warning.hpp
-//   5282    core/rows.hpp
-//   5308    core/change_count.hpp
-//   5352    core/seldom.hpp
-//   5379    model/profile_traits.hpp
-//   5487    model/checks.hpp
-//   5504    model/reply_data.hpp
-//   5572    model/request_error.hpp
-//   5585    model/fault_rows.hpp
-//   5714    model/failure_rows.hpp
-//   5755    model/dialect_rows.hpp
-//   5795    model/finding_kinds.hpp
-//   5872    model/reply_checks.hpp
-//   5907    model/reply_template.hpp
-//   5930    request/embedding_request.hpp
-//   5954    request/chat_parser.hpp
-//   5971    request/chat_fields.hpp
-//   6019    request/chat_reader.hpp
-//   6115    keys/secrets.hpp
-//   6162    keys/key_store.hpp
-//   6388    answer/bodies.hpp
-//   6416    answer/events.hpp
-//   6463    answer/tokens.hpp
-//   6534    answer/completion.hpp
-//   6638    answer/completion_json.hpp
-//   6671    answer/completion_events.hpp
-//   6734    answer/words.hpp
-//   6749    answer/default_reply.hpp
-//   6764    answer/schema_instance.hpp
-//   6785    answer/embeddings.hpp
-//   6801    answer/occurrences.hpp
-//   6824    answer/schema_checker.hpp
-//   6914    script/matcher_node.hpp
-//   7004    script/script.hpp
-//   7284    script/chaos_plan.hpp
-//   7330    script/chaos_rules.hpp
-//   7412    script/connection_faults.hpp
-//   7468    script/forced_failures.hpp
-//   7513    script/field_matchers.hpp
-//   7607    script/hiding.hpp
-//   7648    script/excerpts.hpp
-//   7674    script/json_comparison.hpp
-//   7701    script/matcher_leaf.hpp
-//   7732    delivery/answer_log.hpp
-//   7841    delivery/gzip.hpp
-//   7866    delivery/framing.hpp
-//   7915    delivery/outlet.hpp
-//   7962    delivery/pace_schedule.hpp
-//   8004    delivery/progress.hpp
-//   8054    delivery/waits.hpp
-//   8130    delivery/write_queue.hpp
-//   8222    delivery/delivery.hpp
-//   8488    http/exchange_observer.hpp
-//   8522    http/sockets.hpp
-//   8642    http/wakes.hpp
-//   8687    http/connection.hpp
-//   8954    http/request_reader.hpp
-//   9078    http/server.hpp
-//   9134    http/response.hpp
-//   9149    http/turned_away.hpp
-//   9197    http/workers.hpp
-//   9253    http/acceptor.hpp
-//   9296    http/compatibility.hpp
-//   9306    http/poller.hpp
-//   9345    http/reactor.hpp
-//   9451    evidence/kept_problems.hpp
-//   9521    evidence/record.hpp
-//   9789    evidence/gateway_parts.hpp
-//   9808    evidence/review_parts.hpp
-//   9872    evidence/diagnosis.hpp
-//   9944    evidence/redaction.hpp
-//   9965    evidence/gateway_problems.hpp
-//  10068    serve/asked_requests.hpp
-//  10146    serve/operations.hpp
-//  10216    serve/served_models.hpp
-//  10259    serve/gateway_state.hpp
-//  10319    serve/served_request.hpp
-//  10500    serve/runner.hpp
-//  10566    serve/connection_loop.hpp
-//  10611    serve/request_checks.hpp
-//  10634    serve/tester_code.hpp
-//  10699    gateway/catalogue_entries.hpp
-//  11001    gateway/option_values.hpp
-//  11062    gateway/sweep_run.hpp
-//  11086    document/script_reader.hpp
-//  11294    document/script_files.hpp
-//  11313    document/script_references.hpp
-//  11348    document/script_sections.hpp
-//  11478    document/script_values.hpp
-//  11613    document/loaded_document.hpp
-//  11645    core/calendar.cpp
-//  11755    core/clock.cpp
-//  12157    core/gate.cpp
-//  12367    core/implementation.cpp
-//  12379    core/json_pointer.cpp
-//  12436    core/json_reader.cpp
-//  12775    core/pattern.cpp
-//  13188    core/process.cpp
-//  13212    core/random.cpp
-//  13271    core/relief.cpp
-//  13297    core/reporter.cpp
-//  13380    core/source_location.cpp
-//  13396    core/text.cpp
-//  13750    core/wait.cpp
-//  13762    core/warning.cpp
-//  13776    model/acceptance.cpp
-//  13835    model/checks.cpp
-//  13873    model/connection_fault.cpp
-//  13975    model/failure.cpp
-//  14122    model/fault.cpp
-//  14357    model/finding.cpp
-//  14391    model/hold.cpp
-//  14413    model/http_reply.cpp
-//  14479    model/pace.cpp
-//  14677    model/profile.cpp
-//  14856    model/range.cpp
-//  14886    model/received_request.cpp
-//  14954    model/reply.cpp
-//  15364    model/reply_checks.cpp
-//  15556    model/reply_template.cpp
-//  15728    model/sent_answer.cpp
-//  15756    model/sse_dialect.cpp
-//  15902    request/chat_fields.cpp
-//  16044    request/chat_messages.cpp
-//  16253    request/chat_reader.cpp
-//  16666    request/chat_request.cpp
-//  16750    request/embedding_request.cpp
-//  16838    keys/api_key.cpp
-//  16888    keys/key_store.cpp
-//  17434    keys/keys.cpp
-//  17498    keys/secrets.cpp
-//  17705    answer/bodies.cpp
-//  17810    answer/completion.cpp
-//  18043    answer/completion_events.cpp
-//  18253    answer/completion_json.cpp
-//  18470    answer/default_reply.cpp
-//  18667    answer/embeddings.cpp
-//  18784    answer/events.cpp
-//  18803    answer/occurrences.cpp
-//  18825    answer/schema_checker.cpp
-//  19288    answer/schema_instance.cpp
-//  19661    answer/tokens.cpp
-//  19887    answer/words.cpp
-//  19948    script/chaos.cpp
-//  20089    script/chaos_rules.cpp
-//  20201    script/connection_faults.cpp
-//  20310    script/excerpts.cpp
-//  20373    script/field_matchers.cpp
-//  20786    script/forced_failures.cpp
-//  20890    script/hiding.cpp
-//  21007    script/json_comparison.cpp
-//  21093    script/matcher.cpp
-//  21348    script/matchers.cpp
-//  21704    script/scope.cpp
-//  21762    script/script.cpp
-//  22192    script/text_matchers.cpp
-//  22314    delivery/answer_log.cpp
-//  22484    delivery/delivery.cpp
-//  22948    delivery/faults_and_waits.cpp
-//  23223    delivery/framing.cpp
-//  23340    delivery/gzip.cpp
-//  23407    delivery/pace_schedule.cpp
-//  23476    delivery/progress.cpp
-//  23527    delivery/write_queue.cpp
-//  23675    http/acceptor.cpp
-//  23783    http/compatibility.cpp
-//  23892    http/connection.cpp
-//  24473    http/poller.cpp
-//  24688    http/reactor.cpp
-//  24955    http/request_reader.cpp
-//  25405    http/response.cpp
-//  25486    http/server.cpp
-//  25894    http/sockets.cpp
-//  26402    http/turned_away.cpp
-//  26491    http/wakes.cpp
-//  26539    http/workers.cpp
-//  26652    evidence/diagnosis.cpp
-//  26872    evidence/evidence_json.cpp
-//  27256    evidence/exchange.cpp
-//  27558    evidence/gateway_problems.cpp
-//  28009    evidence/journal.cpp
-//  28167    evidence/kept_problems.cpp
-//  28278    evidence/notes.cpp
-//  28379    evidence/record.cpp
-//  28838    evidence/redaction.cpp
-//  28980    evidence/redirects.cpp
-//  29091    evidence/retries.cpp
-//  29483    evidence/review.cpp
-//  29862    evidence/told_in_body.cpp
-//  29962    evidence/verification.cpp
-//  30079    serve/asked_requests.cpp
-//  30146    serve/chat_judge.cpp
-//  30467    serve/connection_loop.cpp
-//  30627    serve/cross_origin.cpp
-//  30670    serve/delivery_report.cpp
-//  30761    serve/gateway_state.cpp
-//  30797    serve/judge.cpp
-//  31025    serve/limits.cpp
-//  31124    serve/operations.cpp
-//  31347    serve/profile_headers.cpp
-//  31388    serve/reply_answer.cpp
-//  31532    serve/request_checks.cpp
-//  31607    serve/runner.cpp
-//  31870    serve/served_models.cpp
-//  31948    serve/served_request.cpp
-//  32019    gateway/catalogue.cpp
-//  32439    gateway/catalogue_chunks.cpp
-//  32738    gateway/catalogue_delivery.cpp
-//  32893    gateway/catalogue_entries.cpp
-//  33122    gateway/catalogue_failures.cpp
-//  33410    gateway/catalogue_framing.cpp
-//  33597    gateway/catalogue_tool_calls.cpp
-//  33801    gateway/chat_script.cpp
-//  33950    gateway/gateway.cpp
-//  34240    gateway/mishaps.cpp
-//  34587    gateway/options.cpp
-//  34740    gateway/sweep.cpp
-//  35163    document/scenario_files.cpp
-//  35313    document/script_document.cpp
-//  35715    document/script_faults.cpp
-//  36024    document/script_files.cpp
-//  36170    document/script_gateway.cpp
-//  36504    document/script_matchers.cpp
-//  36870    document/script_objects.cpp
-//  37036    document/script_reader.cpp
-//  37479    document/script_references.cpp
-//  37803    document/script_replies.cpp
-//  38280    document/script_schema.cpp
-//  38415    document/script_sections.cpp
-//  38997    document/script_values.cpp
-//  39412  Adapters
-//  39429    adapters/catch2.hpp
-//  39586    adapters/doctest.hpp
-//  39749    adapters/gtest.hpp
+//    643    script/matcher.hpp
+//    721    script/matchers.hpp
+//    850    model/reply.hpp
+//   1172    model/received_request.hpp
+//   1256    model/failure.hpp
+//   1358    core/wait.hpp
+//   1388    core/clock.hpp
+//   1492    model/fault.hpp
+//   1657    model/hold.hpp
+//   1699    model/pace.hpp
+//   1850    model/sse_dialect.hpp
+//   1966    model/writes.hpp
+//   1997    model/http_reply.hpp
+//   2074    model/connection_fault.hpp
+//   2167    evidence/journal.hpp
+//   2464    model/sent_answer.hpp
+//   2531    script/near_miss.hpp
+//   2577    evidence/verification.hpp
+//   2705    model/finding.hpp
+//   2747    evidence/review.hpp
+//   2871    model/operation.hpp
+//   2902    keys/api_key.hpp
+//   3031    keys/keys.hpp
+//   3095    model/profile.hpp
+//   3124    model/tokenizer.hpp
+//   3136    gateway/options.hpp
+//   3285    model/acceptance.hpp
+//   3454    request/chat_request.hpp
+//   3573    script/scope.hpp
+//   3628    script/failure_scope.hpp
+//   3674    script/chaos.hpp
+//   3775    gateway/sweep.hpp
+//   3913    gateway/catalogue.hpp
+//   4083    gateway/mishaps.hpp
+//   4185    document/scenario_files.hpp
+//   4217    core/error.hpp
+//   4232    document/script_document.hpp
+//   4375    evidence/evidence_json.hpp
+//   4399    core/printed.hpp
+//   4428    core/reporter.hpp
+//   4507  Implementation
+//   4568    core/text.hpp
+//   4671    core/random.hpp
+//   4702    core/json_reader.hpp
+//   4756    core/pattern.hpp
+//   4847    core/json_pointer.hpp
+//   4864    core/calendar.hpp
+//   4898    core/access.hpp
+//   4970    core/timeline.hpp
+//   5155    core/process.hpp
+//   5178    core/relief.hpp
+//   5208    core/warning.hpp
+//   5217    core/rows.hpp
+//   5243    core/change_count.hpp
+//   5287    core/seldom.hpp
+//   5314    model/profile_traits.hpp
+//   5415    model/checks.hpp
+//   5431    model/reply_data.hpp
+//   5497    model/request_error.hpp
+//   5510    model/fault_rows.hpp
+//   5628    model/failure_rows.hpp
+//   5668    model/dialect_rows.hpp
+//   5705    model/finding_kinds.hpp
+//   5782    model/reply_checks.hpp
+//   5813    model/reply_template.hpp
+//   5835    request/embedding_request.hpp
+//   5859    request/chat_parser.hpp
+//   5876    request/chat_fields.hpp
+//   5924    request/chat_reader.hpp
+//   6020    keys/secrets.hpp
+//   6067    keys/key_store.hpp
+//   6293    answer/bodies.hpp
+//   6321    answer/events.hpp
+//   6368    answer/tokens.hpp
+//   6439    answer/completion.hpp
+//   6543    answer/completion_json.hpp
+//   6576    answer/completion_events.hpp
+//   6639    answer/words.hpp
+//   6654    answer/default_reply.hpp
+//   6669    answer/schema_instance.hpp
+//   6690    answer/embeddings.hpp
+//   6706    answer/occurrences.hpp
+//   6729    answer/schema_checker.hpp
+//   6819    script/matcher_node.hpp
+//   6909    script/script.hpp
+//   7189    script/chaos_plan.hpp
+//   7235    script/chaos_rules.hpp
+//   7317    script/connection_faults.hpp
+//   7373    script/forced_failures.hpp
+//   7418    script/field_matchers.hpp
+//   7512    script/hiding.hpp
+//   7553    script/excerpts.hpp
+//   7579    script/json_comparison.hpp
+//   7606    script/matcher_leaf.hpp
+//   7637    delivery/answer_log.hpp
+//   7746    delivery/gzip.hpp
+//   7771    delivery/framing.hpp
+//   7820    delivery/outlet.hpp
+//   7867    delivery/pace_schedule.hpp
+//   7909    delivery/progress.hpp
+//   7959    delivery/waits.hpp
+//   8035    delivery/write_queue.hpp
+//   8127    delivery/delivery.hpp
+//   8393    http/exchange_observer.hpp
+//   8427    http/sockets.hpp
+//   8547    http/wakes.hpp
+//   8592    http/connection.hpp
+//   8859    http/request_reader.hpp
+//   8983    http/server.hpp
+//   9039    http/response.hpp
+//   9054    http/turned_away.hpp
+//   9102    http/workers.hpp
+//   9158    http/acceptor.hpp
+//   9201    http/compatibility.hpp
+//   9211    http/poller.hpp
+//   9250    http/reactor.hpp
+//   9356    evidence/kept_problems.hpp
+//   9426    evidence/record.hpp
+//   9694    evidence/gateway_parts.hpp
+//   9713    evidence/review_parts.hpp
+//   9777    evidence/diagnosis.hpp
+//   9849    evidence/redaction.hpp
+//   9870    evidence/gateway_problems.hpp
+//   9973    serve/asked_requests.hpp
+//  10051    serve/operations.hpp
+//  10121    serve/served_models.hpp
+//  10164    serve/gateway_state.hpp
+//  10224    serve/served_request.hpp
+//  10405    serve/runner.hpp
+//  10471    serve/connection_loop.hpp
+//  10516    serve/request_checks.hpp
+//  10539    serve/tester_code.hpp
+//  10604    gateway/catalogue_entries.hpp
+//  10906    gateway/option_values.hpp
+//  10967    gateway/sweep_run.hpp
+//  10991    document/script_reader.hpp
+//  11199    document/script_files.hpp
+//  11218    document/script_references.hpp
+//  11253    document/script_sections.hpp
+//  11383    document/script_values.hpp
+//  11518    document/loaded_document.hpp
+//  11550    core/calendar.cpp
+//  11660    core/clock.cpp
+//  12062    core/gate.cpp
+//  12272    core/implementation.cpp
+//  12284    core/json_pointer.cpp
+//  12341    core/json_reader.cpp
+//  12680    core/pattern.cpp
+//  13093    core/process.cpp
+//  13117    core/random.cpp
+//  13176    core/relief.cpp
+//  13202    core/reporter.cpp
+//  13285    core/source_location.cpp
+//  13301    core/text.cpp
+//  13655    core/wait.cpp
+//  13667    core/warning.cpp
+//  13681    model/acceptance.cpp
+//  13740    model/checks.cpp
+//  13778    model/connection_fault.cpp
+//  13880    model/failure.cpp
+//  14026    model/fault.cpp
+//  14260    model/finding.cpp
+//  14294    model/hold.cpp
+//  14316    model/http_reply.cpp
+//  14382    model/pace.cpp
+//  14580    model/profile.cpp
+//  14758    model/range.cpp
+//  14788    model/received_request.cpp
+//  14856    model/reply.cpp
+//  15266    model/reply_checks.cpp
+//  15454    model/reply_template.cpp
+//  15624    model/sent_answer.cpp
+//  15652    model/sse_dialect.cpp
+//  15798    request/chat_fields.cpp
+//  15940    request/chat_messages.cpp
+//  16149    request/chat_reader.cpp
+//  16562    request/chat_request.cpp
+//  16646    request/embedding_request.cpp
+//  16734    keys/api_key.cpp
+//  16784    keys/key_store.cpp
+//  17330    keys/keys.cpp
+//  17394    keys/secrets.cpp
+//  17601    answer/bodies.cpp
+//  17706    answer/completion.cpp
+//  17939    answer/completion_events.cpp
+//  18149    answer/completion_json.cpp
+//  18366    answer/default_reply.cpp
+//  18563    answer/embeddings.cpp
+//  18680    answer/events.cpp
+//  18699    answer/occurrences.cpp
+//  18721    answer/schema_checker.cpp
+//  19184    answer/schema_instance.cpp
+//  19557    answer/tokens.cpp
+//  19783    answer/words.cpp
+//  19844    script/chaos.cpp
+//  19985    script/chaos_rules.cpp
+//  20097    script/connection_faults.cpp
+//  20206    script/excerpts.cpp
+//  20269    script/field_matchers.cpp
+//  20682    script/forced_failures.cpp
+//  20786    script/hiding.cpp
+//  20903    script/json_comparison.cpp
+//  20989    script/matcher.cpp
+//  21244    script/matchers.cpp
+//  21600    script/scope.cpp
+//  21658    script/script.cpp
+//  22088    script/text_matchers.cpp
+//  22210    delivery/answer_log.cpp
+//  22380    delivery/delivery.cpp
+//  22844    delivery/faults_and_waits.cpp
+//  23119    delivery/framing.cpp
+//  23236    delivery/gzip.cpp
+//  23303    delivery/pace_schedule.cpp
+//  23372    delivery/progress.cpp
+//  23423    delivery/write_queue.cpp
+//  23571    http/acceptor.cpp
+//  23679    http/compatibility.cpp
+//  23788    http/connection.cpp
+//  24369    http/poller.cpp
+//  24584    http/reactor.cpp
+//  24851    http/request_reader.cpp
+//  25301    http/response.cpp
+//  25382    http/server.cpp
+//  25790    http/sockets.cpp
+//  26298    http/turned_away.cpp
+//  26387    http/wakes.cpp
+//  26435    http/workers.cpp
+//  26548    evidence/diagnosis.cpp
+//  26768    evidence/evidence_json.cpp
+//  27152    evidence/exchange.cpp
+//  27454    evidence/gateway_problems.cpp
+//  27905    evidence/journal.cpp
+//  28063    evidence/kept_problems.cpp
+//  28174    evidence/notes.cpp
+//  28275    evidence/record.cpp
+//  28734    evidence/redaction.cpp
+//  28876    evidence/redirects.cpp
+//  28987    evidence/retries.cpp
+//  29379    evidence/review.cpp
+//  29758    evidence/told_in_body.cpp
+//  29858    evidence/verification.cpp
+//  29975    serve/asked_requests.cpp
+//  30042    serve/chat_judge.cpp
+//  30363    serve/connection_loop.cpp
+//  30523    serve/cross_origin.cpp
+//  30566    serve/delivery_report.cpp
+//  30657    serve/gateway_state.cpp
+//  30693    serve/judge.cpp
+//  30921    serve/limits.cpp
+//  31020    serve/operations.cpp
+//  31243    serve/profile_headers.cpp
+//  31284    serve/reply_answer.cpp
+//  31428    serve/request_checks.cpp
+//  31503    serve/runner.cpp
+//  31766    serve/served_models.cpp
+//  31844    serve/served_request.cpp
+//  31915    gateway/catalogue.cpp
+//  32335    gateway/catalogue_chunks.cpp
+//  32634    gateway/catalogue_delivery.cpp
+//  32789    gateway/catalogue_entries.cpp
+//  33018    gateway/catalogue_failures.cpp
+//  33306    gateway/catalogue_framing.cpp
+//  33493    gateway/catalogue_tool_calls.cpp
+//  33697    gateway/chat_script.cpp
+//  33846    gateway/gateway.cpp
+//  34136    gateway/mishaps.cpp
+//  34483    gateway/options.cpp
+//  34636    gateway/sweep.cpp
+//  35059    document/scenario_files.cpp
+//  35209    document/script_document.cpp
+//  35611    document/script_faults.cpp
+//  35920    document/script_files.cpp
+//  36066    document/script_gateway.cpp
+//  36400    document/script_matchers.cpp
+//  36766    document/script_objects.cpp
+//  36932    document/script_reader.cpp
+//  37375    document/script_references.cpp
+//  37699    document/script_replies.cpp
+//  38176    document/script_schema.cpp
+//  38311    document/script_sections.cpp
+//  38893    document/script_values.cpp
+//  39308  Adapters
+//  39325    adapters/catch2.hpp
+//  39482    adapters/doctest.hpp
+//  39645    adapters/gtest.hpp

@@ -18,8 +18,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
-/// a Fault of that reply.
+/// A fault of a connection, before or around a request; see Gateway::next_connection. Faults in a reply: Fault.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -34,7 +33,6 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When the fault occurs.
   enum class Moment {
     /// The connection has just been accepted.
     accepted,
@@ -76,13 +74,12 @@ class ConnectionFault {
 ConnectionFault reset_on_accept();
 /// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
-/// Not empty.
+/// Sends these bytes at once, then FIN, like a server that does not speak HTTP. Reads no request. Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
 /// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
 /// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
+/// The same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
 /// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
