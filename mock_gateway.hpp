@@ -634,7 +634,7 @@ class Range {
 
 Range at_least(double number);
 Range at_most(double number);
-/// `least` is not above `most`.
+/// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 
@@ -994,8 +994,8 @@ class Reply {
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
-  /// Streams each finish_reason in the choice's last chunk with content (without content, in the chunk with the role),
-  /// as some servers do, instead of a separate chunk.
+  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
+  /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
@@ -1042,7 +1042,7 @@ class Reply {
   [[nodiscard]] Reply templated() const;
   /// Sets a response header and replaces all of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
-  /// Adds a response header and keeps those of the same name.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
   /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered, before pace, faults
   /// and holds: `early_hints({{"Link", "</style.css>; rel=preload"}})`. Replaces earlier hints.
@@ -1618,9 +1618,9 @@ Effect reset_connection();
 /// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
 /// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Closes the connection with FIN before the announced bytes are sent: a plain reply is shorter than its
-/// Content-Length, an event than its HTTP chunk. Between two events it acts as close_connection(). Not allowed before
-/// the headers.
+/// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
+/// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
+/// events it acts as close_connection(). Not allowed before the headers.
 Effect truncate();
 /// Writes these bytes in place of the rest, outside the body's framing, then closes the connection with FIN. After the
 /// headers of a stream, they are where the client expects the size of an HTTP chunk. Not empty.
@@ -1688,7 +1688,7 @@ HoldPoint before_event(std::size_t number);
 /// Before the token with this number, at least 1.
 HoldPoint before_token(std::size_t number);
 
-/// See Reply::hold.
+/// A gate and the place at which it holds a reply; see Reply::hold.
 struct Hold {
   Gate gate;
   HoldPoint place;
@@ -2142,7 +2142,7 @@ ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n
 /// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
 /// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// The same with RST, as a server's kernel does when a request reaches a closed connection.
+/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
 /// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
@@ -2193,9 +2193,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw: the reply does not fit the
-    /// request, the tokens of a tokenizer do not add up to the text, or the gateway itself failed, for example with
-    /// std::bad_alloc. `detail` is the reason.
+    /// The gateway could not create the answer, though no function of the test threw; `detail` is the reason: the reply
+    /// does not fit the request, a tokenizer's tokens do not add up to the text, or std::bad_alloc and the like.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -2212,7 +2211,6 @@ std::string to_string(Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Decision& decision);
 
-/// How an exchange ended.
 struct Outcome {
   enum class Kind {
     /// It was still under way when the wait timed out.
@@ -2221,11 +2219,9 @@ struct Outcome {
     completed,
     /// The client closed or reset the connection before the end of the answer.
     client_left,
-    /// A scripted fault ended it.
     broken_by_fault,
     /// The client read nothing during the write timeout.
     client_stalled,
-    /// The gateway was stopped.
     stopped,
     /// Options::stall_guard ended an unlimited scripted wait that the client did not end.
     guard_expired,
@@ -2295,7 +2291,6 @@ class Exchange {
   std::uint64_t connection_id() const;
   /// The number of the request within its connection, from 1.
   std::size_t position() const;
-  /// Whether its connection had already served a request.
   bool reused_connection() const;
 
   // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
@@ -2324,14 +2319,12 @@ class Exchange {
   const std::string& key_id() const&;
   std::string key_id() &&;
 
-  /// What the gateway decided.
   const Decision& decision() const&;
   Decision decision() &&;
   /// The status of the answer, even if a fault kept it from arriving.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
-  /// The client's mistakes in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
@@ -2350,8 +2343,7 @@ class Exchange {
   /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
   /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order: `reset the connection after 2 tokens`. Ends with `: not reached` if the
-  /// reply ended before the trigger. Empty until the exchange has ended.
+  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
@@ -2364,8 +2356,7 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// The bytes sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
-  /// Copies the bytes.
+  /// The bytes sent so far, copied. Empty unless Options::keep_answers was set by then, or a sweep needs it.
   std::optional<SentAnswer> answer() const;
 
   /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
@@ -2380,8 +2371,8 @@ class Exchange {
   /// fields of the connection (Host, Content-Length, Connection, Expect, codings). Characters that would disturb a
   /// terminal, and invalid UTF-8, are written as octal numbers that printf converts back.
   std::string as_curl() const;
-  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, effects of faults
-  /// and chaos. Control characters, and others that would disturb a terminal, are escaped.
+  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, faults, chaos.
+  /// Characters that would disturb a terminal are escaped.
   std::string summary() const;
 
  private:
@@ -2416,7 +2407,6 @@ class Journal {
   std::size_t count() const;
   /// The number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
-  /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.
   Exchange last() const;
@@ -2427,13 +2417,11 @@ class Journal {
   std::vector<ConnectionHit> connection_hits() const;
   /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
-  /// Returns the exchanges of the key with this id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
   /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
-  /// Returns the exchanges whose chat request meets all conditions, oldest first, whether or not a stub answered:
-  /// `find(user_says("weather"), has_tool("get_weather"))`. Other requests meet none. Runs the test's functions in the
-  /// conditions and lets their exceptions pass.
+  /// Returns the exchanges whose chat request meets all conditions, whether or not a stub answered:
+  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions and lets their exceptions pass.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
@@ -2448,11 +2436,9 @@ class Journal {
 
   /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits in real time until every request that has begun to arrive has ended. Does not wait for a waiting reply whose
-  /// client has closed its side.
+  /// Waits in real time until all begun requests have ended, except waiting ones whose client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
-  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(), which Gateway::reset
-  /// deletes too.
+  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(); see Gateway::reset.
   void clear() const;
 
  private:
@@ -2597,13 +2583,11 @@ struct Problem {
     place_not_reached,
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
-    /// Stubs were not called in order.
     out_of_order,
   };
   Kind kind;
   /// Complete lines; the last one has no line end.
   std::string text;
-  /// The exchanges concerned.
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
@@ -2619,11 +2603,9 @@ std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 /// A stub with expectations, as verify() found it.
 struct VerifiedStub {
   StubReference stub;
-  /// The number of its calls.
   std::size_t calls = 0;
   /// The expected number of calls: 0 with never(), empty if not set.
   std::optional<Range> expected{};
-  /// Whether it has should() conditions.
   bool has_should = false;
   /// Whether it was called as often as expected, and all requests met its should() conditions.
   bool met = true;
@@ -2640,13 +2622,11 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies: a result without its problems would be
-  // true.
+  // Moving copies: a result without its problems would be true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
 
-  /// Whether there are no problems.
   explicit operator bool() const;
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
@@ -2788,7 +2768,7 @@ class ReportedProblems;
 /// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
 /// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
-/// A request counts as the retry of an earlier one if all of this holds:
+/// A request counts as the retry of an earlier one if:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
@@ -2821,18 +2801,15 @@ class ReportedProblems;
 /// have read them.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies: a review without its findings would be
-  // true.
+  // Moving copies: a review without its findings would be true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
 
-  /// Whether no finding fails a review: see Finding::fails_review.
   explicit operator bool() const;
   /// The findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  /// The number of judged exchanges.
   std::size_t judged() const { return judged_; }
   /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
@@ -2863,7 +2840,6 @@ class [[nodiscard]] Review {
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
-/// Returns all codes of findings.
 const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
@@ -5545,11 +5521,11 @@ enum class EffectPlace {
   /// In the head of a plain reply.
   head,
   between_events,
-  /// Between two events of a stream, not at its end.
+  /// Between two events of a stream, where one follows.
   next_event,
 };
 
-/// Combined by addition.
+/// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
   /// Scripts use the bare name of an effect without this trait.
@@ -9361,7 +9337,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct RecordedProblem {
   /// Without secrets. Without the stub's place and title, which may change until they are requested.
   Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about, or null.
   std::shared_ptr<StubState> stub{};
   /// The parts of the request that scopes need.
   ReceivedRequest request{};
@@ -9371,7 +9346,6 @@ struct RecordedProblem {
 /// bounds the memory. Not thread-safe.
 class KeptProblems {
  public:
-  /// The problems of one kind in a scope that were not kept.
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
@@ -9388,8 +9362,7 @@ class KeptProblems {
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Deletes the problems of a scope and returns the kept ones. For a scope with a key, dropped problems are deleted
-  /// too; for a scope with only a header, they stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. For a scope of a header, dropped ones stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
   /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
@@ -9399,7 +9372,6 @@ class KeptProblems {
   static constexpr std::size_t most_fields = 10'000;  // in all groups: 0.5 MB
   static constexpr std::size_t most_stubs = 1'000;    // per group
 
-  /// Problems of one kind and one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
@@ -9407,7 +9379,6 @@ class KeptProblems {
     std::map<std::uint64_t, std::size_t> fields{};
     /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
-    /// The stubs of the dropped problems.
     std::set<std::uint64_t> stubs{};
   };
   /// Kind, id and description of the key. A description may change.
@@ -9437,17 +9408,14 @@ struct JournalSignal {
   std::size_t under_way = 0;
 };
 
-/// What an answer said about retries.
 struct RetryAdvice {
   /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
   /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
-  /// Whether the field was retry-after-ms.
   bool in_milliseconds = false;
   /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
-  /// `x-should-retry`.
   std::optional<bool> should_retry;
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
@@ -9459,8 +9427,7 @@ struct RetryAdvice {
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
-  /// it.
+  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one.
   std::uint64_t credential = 0;
   /// The same for any credential of the request.
   std::uint64_t presented = 0;
@@ -9469,19 +9436,15 @@ struct Leaks {
 /// The data of one exchange. The first block is written before the record is published and never afterwards. Counters
 /// are atomic. The rest is guarded by the signal's mutex.
 struct ExchangeRecord final : ExchangeObserver {
-  /// A chaos rule that struck the exchange.
   struct ChaosStrike {
     std::string text;
-    /// Whether the rule breaks the reply.
     bool fault = false;
     /// Whether the reply did not reach the fault. Guarded by the signal's mutex.
     bool missed = false;
   };
 
-  /// A scripted fault of a stub's reply.
   struct ScriptedFault {
     Fault fault;
-    /// Whether the reply reached its trigger.
     bool reached = false;
   };
 
@@ -9508,8 +9471,7 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// The number of changes to keys, script and forced failures at the time of the request: a repeated request after a
-  /// change is no retry.
+  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -9518,9 +9480,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
   std::uint64_t behind_stream = 0;
-  /// The problems that verify() reports about it.
   std::vector<RecordedProblem> problems;
-  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
   /// The gateway's keys, to mask the names of stubs and keys. May be null.
   std::shared_ptr<const KeyStore> keys;
@@ -9548,8 +9508,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes when the exchange ends;
-  /// the journal counts that.
+  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
   std::size_t weight() const { return own_weight + answer_weight; }
   /// Computes its own weight before publication.
   void weigh();
@@ -9562,7 +9521,6 @@ struct ExchangeRecord final : ExchangeObserver {
   MOCK_GATEWAY_INLINE void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
-  /// Records the results of the reply's script after delivery.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
   /// Returns the number of chaos rules that struck, without those that had no effect.
@@ -9578,16 +9536,13 @@ class JournalState {
   /// Throws GatewayError if a limit is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// Reserves the id of an exchange that is published later.
   std::uint64_t reserve_id();
-  /// Publishes a record. Assigns an id unless one was reserved, and sets it in the record's findings and near misses.
-  /// Evicts the oldest records beyond the limits, but never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Returns the scope's problems since the last forget_problems(), oldest first; clear() keeps them.
   std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// Returns the number of further problems of the scope.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
@@ -9599,7 +9554,6 @@ class JournalState {
   void began();
   /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
-  /// Records a fault that strikes a connection; keeps the newest.
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
   /// Ends a published exchange; repeated calls have no effect.
@@ -9612,7 +9566,6 @@ class JournalState {
   void clear();
   /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  /// New records since an earlier call.
   struct News {
     /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
@@ -9623,7 +9576,6 @@ class JournalState {
   };
   /// Returns the records published after the first `number`. The time depends only on their number.
   News news(std::uint64_t number) const;
-  /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
@@ -9631,22 +9583,17 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count, so
-  /// that it does not wait for another test's client.
+  /// Waits until no exchange of the scope is under way. For the scope of one test, only recorded exchanges count.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// Returns the number of the scope's exchanges under way. Requests not recorded yet only count for the scope of all
-  /// requests.
+  /// Returns the number of exchanges under way. Unrecorded requests only count for the scope of all requests.
   std::size_t open(const RequestScope& scope) const;
-  /// Returns the scope's recorded exchanges that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s" for the message of a failed wait: the first
-  /// three exchanges that wait as scripted. Empty if there are none.
+  /// Returns scripted_wait() of the first three exchanges that wait as scripted, for the message of a failed wait.
   std::string scripted_waits() const;
-  /// Returns the newest record of a stub, or null.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
@@ -9683,7 +9630,6 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
-/// Returns what operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -9697,8 +9643,7 @@ std::string text_of(const Outcome& outcome);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The parts of a gateway shared by connections, verify() and handles such as Keys, Stub and Journal. Each part is
-/// thread-safe.
+/// The parts shared by connections, verify() and handles such as Keys, Stub and Journal. Each is thread-safe.
 struct GatewayParts {
   Clock clock;
   std::shared_ptr<KeyStore> keys;
@@ -9735,8 +9680,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
 /// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
-/// Waits in real time, up to `patience`, until no exchange of the scope is under way, then reviews the records. Marks
-/// findings as seen in `reported` when the review is printed.
+/// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
@@ -9784,7 +9728,6 @@ class ChaosRules;
 /// unknown. The caller sets the exchange of the result.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
-/// Whether all conditions are known to hold.
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
 /// Returns all texts in it that may contain a key.
@@ -9795,36 +9738,29 @@ std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 /// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
 
-/// The reason that no stub answered a request.
 struct Diagnosis {
   /// The request in brief and up to three stubs, closest first.
   std::string text;
   /// The closest stub in one line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
-  /// The stubs in the text.
   std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// Returns the first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service"
-/// exchange 3`.
+/// `no stub matched  POST /v1/chat/completions  key "billing service"   exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
-/// Returns the recorded chat request in one line; empty for other requests.
 std::string brief(const ExchangeRecord& record);
 
 /// Whether the gateway itself refused the request because of its content: 400, 404 for a path, 405, 413, 415, or 401
 /// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
 /// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// Returns the reason of such a refusal in one line: `temperature: expected a number, got a string ("hot")`. Empty for
-/// 401 and for requests that were not refused.
+/// Returns why it was refused: `temperature: expected a number, got a string ("hot")`. Empty for 401 and if it was not.
 std::string refusal(const ExchangeRecord& record);
-/// Whether the default reply could not answer a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
-/// requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty without chaos.
+/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`, or empty.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 /// A recorded chat request, parsed again for reports on stubs with unmet expectations.
@@ -9833,7 +9769,6 @@ class RecordedCall {
   explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
 
   const ExchangeRecord& record() const { return *record_; }
-  /// Whether it was a chat request, regardless of the answer.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
@@ -9877,12 +9812,9 @@ class ReportedProblems {
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes and returns the new ones.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
-  /// more, because the same count means other ones in the next test.
+  /// Sets the notes of earlier tests. Mere counts may be printed again: the same count means other exchanges.
   void pass_over(const std::vector<std::string>& notes);
-  /// Returns the notes without those of earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -9893,18 +9825,15 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// Computes the problems and notes of a gateway from its script and journal.
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
-  /// Waits in real time, up to `patience`, until no exchange of the scope is under way. Throws GatewayError for an
-  /// unknown key.
+  /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Returns the client's mistakes, after the same wait.
   Review review(const RequestScope& scope, Duration patience) const;
-  /// Problems and notes that have not been seen yet.
   struct Unreported {
     /// The message about problems and notes; empty if there are no problems.
     std::string problems;
@@ -9913,9 +9842,8 @@ class GatewayProblems {
   };
   /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// Returns the notes of verify() about exchanges after `since` that are not printed yet. Excludes stubs, which later
-  /// requests may call. Findings about these exchanges that fail no review come first, unless a review has printed
-  /// them.
+  /// Returns the unprinted notes about exchanges after `since`. Excludes stubs, which later requests may call. Findings
+  /// that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
   /// Marks notes about chaos and connection faults so far as old.
   void pass_over_notes() const;
@@ -9935,7 +9863,6 @@ class GatewayProblems {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// Returns the newest chat requests, oldest first; none if no stub needs them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Returns the stubs with expectations, and whether these are met according to the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
   /// Returns the text with masked keys, which names of stubs and matchers may contain.
@@ -9949,23 +9876,18 @@ class GatewayProblems {
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
-/// Verifies that each stub was called and that all its calls came before those of the next one.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// Returns the notes of verify() about the scope's exchanges after `since`, one line each: scripted faults and waits,
-/// unusual answers, failures. Limited to ten exchanges.
+/// Scripted faults and waits, unusual answers and failures after `since`: one line each, at most ten exchanges.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// Returns the connections struck by a scripted fault, one line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
 /// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
 /// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
-/// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// Returns the text of verify(): the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }}}  // namespace mock_gateway::detail
@@ -26577,7 +26499,6 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-/// Returns the number of conditions that keep the stub from answering.
 MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses
@@ -26773,8 +26694,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an empty object with room for all members, including those that the control API adds: a growing object
-/// copies its members.
+/// Reserves room for all members, including those of the control API: a growing object copies its members.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -26956,7 +26876,6 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
 /// The maximum number of bytes of an answer to show.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
-/// The parts within that limit.
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
   std::size_t room = longest_answer;
@@ -27168,13 +27087,9 @@ std::string shell_quoted(std::string_view text);
 bool is_showable(std::string_view bytes);
 /// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes);
-/// Returns a shell word, without quotes if it needs none.
 std::string shell_word(std::string_view text);
-/// Whether curl generates this field from the request.
 bool made_by_curl(std::string_view name);
-/// Returns a header field as curl's argument.
 std::string header_argument(const wire::Header& header);
-/// Returns curl's arguments for this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
 /// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body);
@@ -27508,13 +27423,11 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A request that the stub did not answer, with its near miss.
 struct Nearest {
   const RecordedCall* call = nullptr;  // may be null
   NearMiss near;
 };
 
-/// Returns the first call that the stub matches.
 MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
@@ -27540,7 +27453,6 @@ MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   return best;
 }
 
-/// Adds the closest request to the problem of a stub with too few calls.
 MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   Nearest match = hidden(stub, calls);
   const bool is_match = match.call != nullptr;
@@ -27618,7 +27530,6 @@ MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::s
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// Returns the line about chaos as a note; none if it is empty.
 MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
@@ -28072,7 +27983,6 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
 
-/// Returns a request with only its key, for scopes.
 MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
   ReceivedRequest request;
   request.key_id = id;
@@ -28189,8 +28099,7 @@ MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fa
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// Returns "was answered with 500 internal_error as scripted". Empty for other answers, and for failures that problems,
-/// findings or the line about chaos report.
+/// "was answered with 500 internal_error as scripted". Empty if problems, findings or the chaos line report it.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
   if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
@@ -28752,7 +28661,6 @@ MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::strin
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
-/// Returns the value of a sensitive field with its credential replaced.
 MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
@@ -28773,8 +28681,7 @@ MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Header
   }
 }
 
-/// Masks the sensitive fields of a raw header section, including continuation lines (RFC 9112, 5.2) and malformed
-/// lines.
+/// Masks the sensitive fields of a raw head, including continuation lines (RFC 9112, 5.2) and malformed lines.
 MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
@@ -28882,7 +28789,6 @@ namespace redirects {
 
 using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
 
-/// The journals of this process.
 struct Journals {
   std::mutex mutex;
   std::vector<std::weak_ptr<const JournalState>> all;
@@ -28894,7 +28800,6 @@ MOCK_GATEWAY_INLINE Journals& journals() {
   return *journals;
 }
 
-/// Returns the records of each other gateway; omits gateways without records.
 MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
@@ -28918,7 +28823,6 @@ MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   return server;
 }
 
-/// Returns path and query of an absolute URL.
 MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
   if (path == std::string_view::npos) return "/";
@@ -28926,7 +28830,6 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request follows this redirect with the same credential.
 MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
@@ -28938,7 +28841,6 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-/// Returns the first request in `there` that follows the redirect of `redirected`.
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
@@ -29030,14 +28932,12 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
 
-/// Whether the first was answered before the second arrived.
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
-/// was not answered.
+/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -29128,7 +29028,6 @@ MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& 
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
 }
 
-/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
   std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
@@ -29229,7 +29128,6 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
-/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -29251,13 +29149,11 @@ MOCK_GATEWAY_INLINE bool was_given_up(const Seen& first, const Seen& second) {
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first was unanswered when the second arrived.
 MOCK_GATEWAY_INLINE bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second repeats the first without waiting for its answer.
 MOCK_GATEWAY_INLINE bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -29278,7 +29174,6 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
-/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
@@ -29614,7 +29509,6 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
 
 namespace review {
 
-/// Removes switched-off findings and sorts the others.
 MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -29790,7 +29684,6 @@ MOCK_GATEWAY_INLINE std::string_view without_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// Returns the unit at the start of the text, or null.
 MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
   for (const Unit& unit : units) {
     if (text.substr(0, unit.name.size()) != unit.name) continue;
@@ -29826,7 +29719,6 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, s
   return std::nullopt;
 }
 
-/// Whether the body contains the word on its own.
 MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) {
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -39783,273 +39675,273 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   1997    model/http_reply.hpp
 //   2074    model/connection_fault.hpp
 //   2167    evidence/journal.hpp
-//   2464    model/sent_answer.hpp
-//   2531    script/near_miss.hpp
-//   2577    evidence/verification.hpp
-//   2705    model/finding.hpp
-//   2747    evidence/review.hpp
-//   2871    model/operation.hpp
-//   2902    keys/api_key.hpp
-//   3031    keys/keys.hpp
-//   3095    model/profile.hpp
-//   3124    model/tokenizer.hpp
-//   3136    gateway/options.hpp
-//   3285    model/acceptance.hpp
-//   3454    request/chat_request.hpp
-//   3573    script/scope.hpp
-//   3628    script/failure_scope.hpp
-//   3674    script/chaos.hpp
-//   3775    gateway/sweep.hpp
-//   3913    gateway/catalogue.hpp
-//   4083    gateway/mishaps.hpp
-//   4185    document/scenario_files.hpp
-//   4217    core/error.hpp
-//   4232    document/script_document.hpp
-//   4375    evidence/evidence_json.hpp
-//   4399    core/printed.hpp
-//   4428    core/reporter.hpp
-//   4507  Implementation
-//   4568    core/text.hpp
-//   4671    core/random.hpp
-//   4702    core/json_reader.hpp
-//   4756    core/pattern.hpp
-//   4847    core/json_pointer.hpp
-//   4864    core/calendar.hpp
-//   4898    core/access.hpp
-//   4970    core/timeline.hpp
-//   5155    core/process.hpp
-//   5178    core/relief.hpp
-//   5208    core/warning.hpp
-//   5217    core/rows.hpp
-//   5243    core/change_count.hpp
-//   5287    core/seldom.hpp
-//   5314    model/profile_traits.hpp
-//   5415    model/checks.hpp
-//   5431    model/reply_data.hpp
-//   5497    model/request_error.hpp
-//   5510    model/fault_rows.hpp
-//   5628    model/failure_rows.hpp
-//   5668    model/dialect_rows.hpp
-//   5705    model/finding_kinds.hpp
-//   5782    model/reply_checks.hpp
-//   5813    model/reply_template.hpp
-//   5835    request/embedding_request.hpp
-//   5859    request/chat_parser.hpp
-//   5876    request/chat_fields.hpp
-//   5924    request/chat_reader.hpp
-//   6020    keys/secrets.hpp
-//   6067    keys/key_store.hpp
-//   6293    answer/bodies.hpp
-//   6321    answer/events.hpp
-//   6368    answer/tokens.hpp
-//   6439    answer/completion.hpp
-//   6543    answer/completion_json.hpp
-//   6576    answer/completion_events.hpp
-//   6639    answer/words.hpp
-//   6654    answer/default_reply.hpp
-//   6669    answer/schema_instance.hpp
-//   6690    answer/embeddings.hpp
-//   6706    answer/occurrences.hpp
-//   6729    answer/schema_checker.hpp
-//   6819    script/matcher_node.hpp
-//   6909    script/script.hpp
-//   7189    script/chaos_plan.hpp
-//   7235    script/chaos_rules.hpp
-//   7317    script/connection_faults.hpp
-//   7373    script/forced_failures.hpp
-//   7418    script/field_matchers.hpp
-//   7512    script/hiding.hpp
-//   7553    script/excerpts.hpp
-//   7579    script/json_comparison.hpp
-//   7606    script/matcher_leaf.hpp
-//   7637    delivery/answer_log.hpp
-//   7746    delivery/gzip.hpp
-//   7771    delivery/framing.hpp
-//   7820    delivery/outlet.hpp
-//   7867    delivery/pace_schedule.hpp
-//   7909    delivery/progress.hpp
-//   7959    delivery/waits.hpp
-//   8035    delivery/write_queue.hpp
-//   8127    delivery/delivery.hpp
-//   8393    http/exchange_observer.hpp
-//   8427    http/sockets.hpp
-//   8547    http/wakes.hpp
-//   8592    http/connection.hpp
-//   8859    http/request_reader.hpp
-//   8983    http/server.hpp
-//   9039    http/response.hpp
-//   9054    http/turned_away.hpp
-//   9102    http/workers.hpp
-//   9158    http/acceptor.hpp
-//   9201    http/compatibility.hpp
-//   9211    http/poller.hpp
-//   9250    http/reactor.hpp
-//   9356    evidence/kept_problems.hpp
-//   9426    evidence/record.hpp
-//   9694    evidence/gateway_parts.hpp
-//   9713    evidence/review_parts.hpp
-//   9777    evidence/diagnosis.hpp
-//   9849    evidence/redaction.hpp
-//   9870    evidence/gateway_problems.hpp
-//   9973    serve/asked_requests.hpp
-//  10051    serve/operations.hpp
-//  10121    serve/served_models.hpp
-//  10164    serve/gateway_state.hpp
-//  10224    serve/served_request.hpp
-//  10405    serve/runner.hpp
-//  10471    serve/connection_loop.hpp
-//  10516    serve/request_checks.hpp
-//  10539    serve/tester_code.hpp
-//  10604    gateway/catalogue_entries.hpp
-//  10906    gateway/option_values.hpp
-//  10967    gateway/sweep_run.hpp
-//  10991    document/script_reader.hpp
-//  11199    document/script_files.hpp
-//  11218    document/script_references.hpp
-//  11253    document/script_sections.hpp
-//  11383    document/script_values.hpp
-//  11518    document/loaded_document.hpp
-//  11550    core/calendar.cpp
-//  11660    core/clock.cpp
-//  12062    core/gate.cpp
-//  12272    core/implementation.cpp
-//  12284    core/json_pointer.cpp
-//  12341    core/json_reader.cpp
-//  12680    core/pattern.cpp
-//  13093    core/process.cpp
-//  13117    core/random.cpp
-//  13176    core/relief.cpp
-//  13202    core/reporter.cpp
-//  13285    core/source_location.cpp
-//  13301    core/text.cpp
-//  13655    core/wait.cpp
-//  13667    core/warning.cpp
-//  13681    model/acceptance.cpp
-//  13740    model/checks.cpp
-//  13778    model/connection_fault.cpp
-//  13880    model/failure.cpp
-//  14026    model/fault.cpp
-//  14260    model/finding.cpp
-//  14294    model/hold.cpp
-//  14316    model/http_reply.cpp
-//  14382    model/pace.cpp
-//  14580    model/profile.cpp
-//  14758    model/range.cpp
-//  14788    model/received_request.cpp
-//  14856    model/reply.cpp
-//  15266    model/reply_checks.cpp
-//  15454    model/reply_template.cpp
-//  15624    model/sent_answer.cpp
-//  15652    model/sse_dialect.cpp
-//  15798    request/chat_fields.cpp
-//  15940    request/chat_messages.cpp
-//  16149    request/chat_reader.cpp
-//  16562    request/chat_request.cpp
-//  16646    request/embedding_request.cpp
-//  16734    keys/api_key.cpp
-//  16784    keys/key_store.cpp
-//  17330    keys/keys.cpp
-//  17394    keys/secrets.cpp
-//  17601    answer/bodies.cpp
-//  17706    answer/completion.cpp
-//  17939    answer/completion_events.cpp
-//  18149    answer/completion_json.cpp
-//  18366    answer/default_reply.cpp
-//  18563    answer/embeddings.cpp
-//  18680    answer/events.cpp
-//  18699    answer/occurrences.cpp
-//  18721    answer/schema_checker.cpp
-//  19184    answer/schema_instance.cpp
-//  19557    answer/tokens.cpp
-//  19783    answer/words.cpp
-//  19844    script/chaos.cpp
-//  19985    script/chaos_rules.cpp
-//  20097    script/connection_faults.cpp
-//  20206    script/excerpts.cpp
-//  20269    script/field_matchers.cpp
-//  20682    script/forced_failures.cpp
-//  20786    script/hiding.cpp
-//  20903    script/json_comparison.cpp
-//  20989    script/matcher.cpp
-//  21244    script/matchers.cpp
-//  21600    script/scope.cpp
-//  21658    script/script.cpp
-//  22088    script/text_matchers.cpp
-//  22210    delivery/answer_log.cpp
-//  22380    delivery/delivery.cpp
-//  22844    delivery/faults_and_waits.cpp
-//  23119    delivery/framing.cpp
-//  23236    delivery/gzip.cpp
-//  23303    delivery/pace_schedule.cpp
-//  23372    delivery/progress.cpp
-//  23423    delivery/write_queue.cpp
-//  23571    http/acceptor.cpp
-//  23679    http/compatibility.cpp
-//  23788    http/connection.cpp
-//  24369    http/poller.cpp
-//  24584    http/reactor.cpp
-//  24851    http/request_reader.cpp
-//  25301    http/response.cpp
-//  25382    http/server.cpp
-//  25790    http/sockets.cpp
-//  26298    http/turned_away.cpp
-//  26387    http/wakes.cpp
-//  26435    http/workers.cpp
-//  26548    evidence/diagnosis.cpp
-//  26768    evidence/evidence_json.cpp
-//  27152    evidence/exchange.cpp
-//  27454    evidence/gateway_problems.cpp
-//  27905    evidence/journal.cpp
-//  28063    evidence/kept_problems.cpp
-//  28174    evidence/notes.cpp
-//  28275    evidence/record.cpp
-//  28734    evidence/redaction.cpp
-//  28876    evidence/redirects.cpp
-//  28987    evidence/retries.cpp
-//  29379    evidence/review.cpp
-//  29758    evidence/told_in_body.cpp
-//  29858    evidence/verification.cpp
-//  29975    serve/asked_requests.cpp
-//  30042    serve/chat_judge.cpp
-//  30363    serve/connection_loop.cpp
-//  30523    serve/cross_origin.cpp
-//  30566    serve/delivery_report.cpp
-//  30657    serve/gateway_state.cpp
-//  30693    serve/judge.cpp
-//  30921    serve/limits.cpp
-//  31020    serve/operations.cpp
-//  31243    serve/profile_headers.cpp
-//  31284    serve/reply_answer.cpp
-//  31428    serve/request_checks.cpp
-//  31503    serve/runner.cpp
-//  31766    serve/served_models.cpp
-//  31844    serve/served_request.cpp
-//  31915    gateway/catalogue.cpp
-//  32335    gateway/catalogue_chunks.cpp
-//  32634    gateway/catalogue_delivery.cpp
-//  32789    gateway/catalogue_entries.cpp
-//  33018    gateway/catalogue_failures.cpp
-//  33306    gateway/catalogue_framing.cpp
-//  33493    gateway/catalogue_tool_calls.cpp
-//  33697    gateway/chat_script.cpp
-//  33846    gateway/gateway.cpp
-//  34136    gateway/mishaps.cpp
-//  34483    gateway/options.cpp
-//  34636    gateway/sweep.cpp
-//  35059    document/scenario_files.cpp
-//  35209    document/script_document.cpp
-//  35611    document/script_faults.cpp
-//  35920    document/script_files.cpp
-//  36066    document/script_gateway.cpp
-//  36400    document/script_matchers.cpp
-//  36766    document/script_objects.cpp
-//  36932    document/script_reader.cpp
-//  37375    document/script_references.cpp
-//  37699    document/script_replies.cpp
-//  38176    document/script_schema.cpp
-//  38311    document/script_sections.cpp
-//  38893    document/script_values.cpp
-//  39308  Adapters
-//  39325    adapters/catch2.hpp
-//  39482    adapters/doctest.hpp
-//  39645    adapters/gtest.hpp
+//   2450    model/sent_answer.hpp
+//   2517    script/near_miss.hpp
+//   2563    evidence/verification.hpp
+//   2685    model/finding.hpp
+//   2727    evidence/review.hpp
+//   2847    model/operation.hpp
+//   2878    keys/api_key.hpp
+//   3007    keys/keys.hpp
+//   3071    model/profile.hpp
+//   3100    model/tokenizer.hpp
+//   3112    gateway/options.hpp
+//   3261    model/acceptance.hpp
+//   3430    request/chat_request.hpp
+//   3549    script/scope.hpp
+//   3604    script/failure_scope.hpp
+//   3650    script/chaos.hpp
+//   3751    gateway/sweep.hpp
+//   3889    gateway/catalogue.hpp
+//   4059    gateway/mishaps.hpp
+//   4161    document/scenario_files.hpp
+//   4193    core/error.hpp
+//   4208    document/script_document.hpp
+//   4351    evidence/evidence_json.hpp
+//   4375    core/printed.hpp
+//   4404    core/reporter.hpp
+//   4483  Implementation
+//   4544    core/text.hpp
+//   4647    core/random.hpp
+//   4678    core/json_reader.hpp
+//   4732    core/pattern.hpp
+//   4823    core/json_pointer.hpp
+//   4840    core/calendar.hpp
+//   4874    core/access.hpp
+//   4946    core/timeline.hpp
+//   5131    core/process.hpp
+//   5154    core/relief.hpp
+//   5184    core/warning.hpp
+//   5193    core/rows.hpp
+//   5219    core/change_count.hpp
+//   5263    core/seldom.hpp
+//   5290    model/profile_traits.hpp
+//   5391    model/checks.hpp
+//   5407    model/reply_data.hpp
+//   5473    model/request_error.hpp
+//   5486    model/fault_rows.hpp
+//   5604    model/failure_rows.hpp
+//   5644    model/dialect_rows.hpp
+//   5681    model/finding_kinds.hpp
+//   5758    model/reply_checks.hpp
+//   5789    model/reply_template.hpp
+//   5811    request/embedding_request.hpp
+//   5835    request/chat_parser.hpp
+//   5852    request/chat_fields.hpp
+//   5900    request/chat_reader.hpp
+//   5996    keys/secrets.hpp
+//   6043    keys/key_store.hpp
+//   6269    answer/bodies.hpp
+//   6297    answer/events.hpp
+//   6344    answer/tokens.hpp
+//   6415    answer/completion.hpp
+//   6519    answer/completion_json.hpp
+//   6552    answer/completion_events.hpp
+//   6615    answer/words.hpp
+//   6630    answer/default_reply.hpp
+//   6645    answer/schema_instance.hpp
+//   6666    answer/embeddings.hpp
+//   6682    answer/occurrences.hpp
+//   6705    answer/schema_checker.hpp
+//   6795    script/matcher_node.hpp
+//   6885    script/script.hpp
+//   7165    script/chaos_plan.hpp
+//   7211    script/chaos_rules.hpp
+//   7293    script/connection_faults.hpp
+//   7349    script/forced_failures.hpp
+//   7394    script/field_matchers.hpp
+//   7488    script/hiding.hpp
+//   7529    script/excerpts.hpp
+//   7555    script/json_comparison.hpp
+//   7582    script/matcher_leaf.hpp
+//   7613    delivery/answer_log.hpp
+//   7722    delivery/gzip.hpp
+//   7747    delivery/framing.hpp
+//   7796    delivery/outlet.hpp
+//   7843    delivery/pace_schedule.hpp
+//   7885    delivery/progress.hpp
+//   7935    delivery/waits.hpp
+//   8011    delivery/write_queue.hpp
+//   8103    delivery/delivery.hpp
+//   8369    http/exchange_observer.hpp
+//   8403    http/sockets.hpp
+//   8523    http/wakes.hpp
+//   8568    http/connection.hpp
+//   8835    http/request_reader.hpp
+//   8959    http/server.hpp
+//   9015    http/response.hpp
+//   9030    http/turned_away.hpp
+//   9078    http/workers.hpp
+//   9134    http/acceptor.hpp
+//   9177    http/compatibility.hpp
+//   9187    http/poller.hpp
+//   9226    http/reactor.hpp
+//   9332    evidence/kept_problems.hpp
+//   9397    evidence/record.hpp
+//   9640    evidence/gateway_parts.hpp
+//   9658    evidence/review_parts.hpp
+//   9721    evidence/diagnosis.hpp
+//   9784    evidence/redaction.hpp
+//   9805    evidence/gateway_problems.hpp
+//   9895    serve/asked_requests.hpp
+//   9973    serve/operations.hpp
+//  10043    serve/served_models.hpp
+//  10086    serve/gateway_state.hpp
+//  10146    serve/served_request.hpp
+//  10327    serve/runner.hpp
+//  10393    serve/connection_loop.hpp
+//  10438    serve/request_checks.hpp
+//  10461    serve/tester_code.hpp
+//  10526    gateway/catalogue_entries.hpp
+//  10828    gateway/option_values.hpp
+//  10889    gateway/sweep_run.hpp
+//  10913    document/script_reader.hpp
+//  11121    document/script_files.hpp
+//  11140    document/script_references.hpp
+//  11175    document/script_sections.hpp
+//  11305    document/script_values.hpp
+//  11440    document/loaded_document.hpp
+//  11472    core/calendar.cpp
+//  11582    core/clock.cpp
+//  11984    core/gate.cpp
+//  12194    core/implementation.cpp
+//  12206    core/json_pointer.cpp
+//  12263    core/json_reader.cpp
+//  12602    core/pattern.cpp
+//  13015    core/process.cpp
+//  13039    core/random.cpp
+//  13098    core/relief.cpp
+//  13124    core/reporter.cpp
+//  13207    core/source_location.cpp
+//  13223    core/text.cpp
+//  13577    core/wait.cpp
+//  13589    core/warning.cpp
+//  13603    model/acceptance.cpp
+//  13662    model/checks.cpp
+//  13700    model/connection_fault.cpp
+//  13802    model/failure.cpp
+//  13948    model/fault.cpp
+//  14182    model/finding.cpp
+//  14216    model/hold.cpp
+//  14238    model/http_reply.cpp
+//  14304    model/pace.cpp
+//  14502    model/profile.cpp
+//  14680    model/range.cpp
+//  14710    model/received_request.cpp
+//  14778    model/reply.cpp
+//  15188    model/reply_checks.cpp
+//  15376    model/reply_template.cpp
+//  15546    model/sent_answer.cpp
+//  15574    model/sse_dialect.cpp
+//  15720    request/chat_fields.cpp
+//  15862    request/chat_messages.cpp
+//  16071    request/chat_reader.cpp
+//  16484    request/chat_request.cpp
+//  16568    request/embedding_request.cpp
+//  16656    keys/api_key.cpp
+//  16706    keys/key_store.cpp
+//  17252    keys/keys.cpp
+//  17316    keys/secrets.cpp
+//  17523    answer/bodies.cpp
+//  17628    answer/completion.cpp
+//  17861    answer/completion_events.cpp
+//  18071    answer/completion_json.cpp
+//  18288    answer/default_reply.cpp
+//  18485    answer/embeddings.cpp
+//  18602    answer/events.cpp
+//  18621    answer/occurrences.cpp
+//  18643    answer/schema_checker.cpp
+//  19106    answer/schema_instance.cpp
+//  19479    answer/tokens.cpp
+//  19705    answer/words.cpp
+//  19766    script/chaos.cpp
+//  19907    script/chaos_rules.cpp
+//  20019    script/connection_faults.cpp
+//  20128    script/excerpts.cpp
+//  20191    script/field_matchers.cpp
+//  20604    script/forced_failures.cpp
+//  20708    script/hiding.cpp
+//  20825    script/json_comparison.cpp
+//  20911    script/matcher.cpp
+//  21166    script/matchers.cpp
+//  21522    script/scope.cpp
+//  21580    script/script.cpp
+//  22010    script/text_matchers.cpp
+//  22132    delivery/answer_log.cpp
+//  22302    delivery/delivery.cpp
+//  22766    delivery/faults_and_waits.cpp
+//  23041    delivery/framing.cpp
+//  23158    delivery/gzip.cpp
+//  23225    delivery/pace_schedule.cpp
+//  23294    delivery/progress.cpp
+//  23345    delivery/write_queue.cpp
+//  23493    http/acceptor.cpp
+//  23601    http/compatibility.cpp
+//  23710    http/connection.cpp
+//  24291    http/poller.cpp
+//  24506    http/reactor.cpp
+//  24773    http/request_reader.cpp
+//  25223    http/response.cpp
+//  25304    http/server.cpp
+//  25712    http/sockets.cpp
+//  26220    http/turned_away.cpp
+//  26309    http/wakes.cpp
+//  26357    http/workers.cpp
+//  26470    evidence/diagnosis.cpp
+//  26689    evidence/evidence_json.cpp
+//  27071    evidence/exchange.cpp
+//  27369    evidence/gateway_problems.cpp
+//  27816    evidence/journal.cpp
+//  27974    evidence/kept_problems.cpp
+//  28084    evidence/notes.cpp
+//  28184    evidence/record.cpp
+//  28643    evidence/redaction.cpp
+//  28783    evidence/redirects.cpp
+//  28889    evidence/retries.cpp
+//  29274    evidence/review.cpp
+//  29652    evidence/told_in_body.cpp
+//  29750    evidence/verification.cpp
+//  29867    serve/asked_requests.cpp
+//  29934    serve/chat_judge.cpp
+//  30255    serve/connection_loop.cpp
+//  30415    serve/cross_origin.cpp
+//  30458    serve/delivery_report.cpp
+//  30549    serve/gateway_state.cpp
+//  30585    serve/judge.cpp
+//  30813    serve/limits.cpp
+//  30912    serve/operations.cpp
+//  31135    serve/profile_headers.cpp
+//  31176    serve/reply_answer.cpp
+//  31320    serve/request_checks.cpp
+//  31395    serve/runner.cpp
+//  31658    serve/served_models.cpp
+//  31736    serve/served_request.cpp
+//  31807    gateway/catalogue.cpp
+//  32227    gateway/catalogue_chunks.cpp
+//  32526    gateway/catalogue_delivery.cpp
+//  32681    gateway/catalogue_entries.cpp
+//  32910    gateway/catalogue_failures.cpp
+//  33198    gateway/catalogue_framing.cpp
+//  33385    gateway/catalogue_tool_calls.cpp
+//  33589    gateway/chat_script.cpp
+//  33738    gateway/gateway.cpp
+//  34028    gateway/mishaps.cpp
+//  34375    gateway/options.cpp
+//  34528    gateway/sweep.cpp
+//  34951    document/scenario_files.cpp
+//  35101    document/script_document.cpp
+//  35503    document/script_faults.cpp
+//  35812    document/script_files.cpp
+//  35958    document/script_gateway.cpp
+//  36292    document/script_matchers.cpp
+//  36658    document/script_objects.cpp
+//  36824    document/script_reader.cpp
+//  37267    document/script_references.cpp
+//  37591    document/script_replies.cpp
+//  38068    document/script_schema.cpp
+//  38203    document/script_sections.cpp
+//  38785    document/script_values.cpp
+//  39200  Adapters
+//  39217    adapters/catch2.hpp
+//  39374    adapters/doctest.hpp
+//  39537    adapters/gtest.hpp

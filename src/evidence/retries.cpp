@@ -57,14 +57,12 @@ std::uint64_t identity(const ExchangeRecord& record) {
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
 
-/// Whether the first was answered before the second arrived.
 bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
-/// was not answered.
+/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
 Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -155,7 +153,6 @@ std::string sign_of_new_call(const Seen& first, const Seen& second) {
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
 }
 
-/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
   std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
@@ -256,7 +253,6 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
-/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -278,13 +274,11 @@ bool was_given_up(const Seen& first, const Seen& second) {
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first was unanswered when the second arrived.
 bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second repeats the first without waiting for its answer.
 bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -305,7 +299,6 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
-/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)

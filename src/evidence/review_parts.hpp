@@ -34,8 +34,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
 /// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
-/// Waits in real time, up to `patience`, until no exchange of the scope is under way, then reviews the records. Marks
-/// findings as seen in `reported` when the review is printed.
+/// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);

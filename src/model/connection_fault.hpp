@@ -79,7 +79,7 @@ ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n
 /// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
 /// connection. The gateway discards the request unread and records no exchange.
 ConnectionFault close_when_reused();
-/// The same with RST, as a server's kernel does when a request reaches a closed connection.
+/// Does the same with RST, as a server's kernel does when a request reaches a closed connection.
 ConnectionFault reset_when_reused();
 /// Sends an unsolicited `100 Continue` before the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();

@@ -137,9 +137,9 @@ Effect reset_connection();
 /// Sends FIN before the reply is complete, then keeps the connection until the client closes its side
 /// (Exchange::departure tells), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Closes the connection with FIN before the announced bytes are sent: a plain reply is shorter than its
-/// Content-Length, an event than its HTTP chunk. Between two events it acts as close_connection(). Not allowed before
-/// the headers.
+/// Closes the connection with FIN before the announced bytes are sent. A plain reply is shorter than its
+/// Content-Length. A stream is cut inside an event, whose HTTP chunk announces the size of the whole event. Between two
+/// events it acts as close_connection(). Not allowed before the headers.
 Effect truncate();
 /// Writes these bytes in place of the rest, outside the body's framing, then closes the connection with FIN. After the
 /// headers of a stream, they are where the client expects the size of an HTTP chunk. Not empty.

@@ -44,11 +44,11 @@ enum class EffectPlace {
   /// In the head of a plain reply.
   head,
   between_events,
-  /// Between two events of a stream, not at its end.
+  /// Between two events of a stream, where one follows.
   next_event,
 };
 
-/// Combined by addition.
+/// Further properties of an effect, combined by addition.
 struct EffectTraits {
   static constexpr unsigned none = 0;
   /// Scripts use the bare name of an effect without this trait.

@@ -37,7 +37,7 @@ HoldPoint before_event(std::size_t number);
 /// Before the token with this number, at least 1.
 HoldPoint before_token(std::size_t number);
 
-/// See Reply::hold.
+/// A gate and the place at which it holds a reply; see Reply::hold.
 struct Hold {
   Gate gate;
   HoldPoint place;

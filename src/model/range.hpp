@@ -30,7 +30,7 @@ class Range {
 
 Range at_least(double number);
 Range at_most(double number);
-/// `least` is not above `most`.
+/// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 

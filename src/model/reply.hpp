@@ -160,8 +160,8 @@ class Reply {
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
-  /// Streams each finish_reason in the choice's last chunk with content (without content, in the chunk with the role),
-  /// as some servers do, instead of a separate chunk.
+  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
+  /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
@@ -208,7 +208,7 @@ class Reply {
   [[nodiscard]] Reply templated() const;
   /// Sets a response header and replaces all of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
-  /// Adds a response header and keeps those of the same name.
+  /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
   /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered, before pace, faults
   /// and holds: `early_hints({{"Link", "</style.css>; rel=preload"}})`. Replaces earlier hints.
