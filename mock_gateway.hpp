@@ -9896,7 +9896,6 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request that waits for a reply from the test.
 struct AskedRequest {
   /// The id of its exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
@@ -9974,7 +9973,6 @@ class AskedWait final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The result of looking up a method and a path.
 struct Route {
   enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
@@ -9999,8 +9997,7 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
-  /// cannot be mounted.
+  /// Mounts an operation; replaces an equal one of the test. Throws GatewayError for one that cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
   /// Sets the operations of a document; existing ones keep their place. `owner` is the document's number, larger for
   /// newer documents. Throws as mount() does, without changes.
@@ -10009,7 +10006,6 @@ class Operations {
   void unmount(const std::vector<Owned>& those);
   /// Returns the mounted operations without duplicates.
   std::vector<Operation> mounted() const;
-  /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
   /// `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
@@ -10056,14 +10052,11 @@ class ServedModels {
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
-  /// requests.
+  /// Returns the given models; if any is served, also those that stubs name, in the order mounted, and those asked for.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Records a request for this model.
   void ask(const std::string& id);
   void forget_asked();
 
@@ -10125,8 +10118,7 @@ struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// Returns the number of changes by the test that affect requests of this key: a request repeated after a change is
-  /// no retry.
+  /// Returns the number of changes by the test that affect requests of this key; see ExchangeRecord::changes.
   std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
@@ -10136,7 +10128,6 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep the sent bytes.
   std::atomic<bool> keeps_answers{false};
   std::int64_t started;  // Unix seconds: the creation time of the listed models
 };
@@ -10151,17 +10142,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct DeliveryPlan {
   /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
-  /// The chaos rules applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
   /// With chaos, the number of scripted faults of the reply. The chaos faults follow them.
   std::size_t scripted_faults = 0;
-  /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
   /// The start of the pace; empty: the complete request.
   std::optional<TimePoint> start;
   bool stream = false;
-  /// The source of the events of a streamed completion.
   std::optional<Completion> completion;
   /// The number of content deltas of a plain completion, for the pace.
   std::size_t token_count = 0;
@@ -10176,11 +10164,9 @@ struct Answer {
   std::string content_type = "application/json";
   wire::Headers headers;
   std::string body;
-  /// The code of a failure.
   std::string error_code;
   /// The message of a documented rejection.
   std::string refusal;
-  /// The stub that answers, or null.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
   /// The tokens taken from token limits; null without limits.
@@ -10220,17 +10206,13 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
-  /// The findings for the review.
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
   /// The id reserved for its exchange; 0 if none.
   std::uint64_t exchange = 0;
-  /// Whether chaos rules existed that could strike it.
   bool under_chaos = false;
-  /// The problems for verify().
   std::vector<RecordedProblem> problems;
-  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
@@ -10239,11 +10221,9 @@ struct ServedRequest {
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// A function of the test threw.
   bool callback_failed(const std::string& what);
   /// The gateway could not make an answer for another reason.
   bool answer_failed(const std::string& reason);
-  /// The test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
@@ -10277,7 +10257,6 @@ void judge_chat(ServedRequest& served);
 /// Continues a chat request for which the test is asked, if it has replied.
 void judge_asked(ServedRequest& served);
 
-/// Returns a hash of the content of a chat request and the gateway's seed.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
 
 // limits.cpp
@@ -10297,8 +10276,7 @@ void keep_tokens(Answer& answer, const Usage& usage);
 /// headers, body or events, and times. Runs the test's tokenizer, which may throw.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-/// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.
-/// Status, headers and body stay.
+/// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 // cross_origin.cpp
@@ -10318,8 +10296,7 @@ void add_cross_origin_headers(ServedRequest& served);
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds the headers that the profile has on every answer, except those already set. The documented profile has none;
-/// OpenAI's has a request id, the processing time, and the rest of the key's limits.
+/// Adds the headers that the profile has on every answer, except those already set.
 void add_profile_headers(ServedRequest& served);
 
 }}}  // namespace mock_gateway::detail
@@ -10328,7 +10305,6 @@ void add_profile_headers(ServedRequest& served);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The end of an answer's delivery.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
   /// The number of chunks of a streamed completion.
@@ -10337,8 +10313,7 @@ struct DeliveryEnd {
   bool is_guard_spent = false;
 };
 
-/// Records which parts of its script a reply reached. Reports to verify() the parts it did not reach, and waits ended
-/// by guards.
+/// Records what the reply reached of its script. Reports to verify() what it did not reach, and expired guards.
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
@@ -10356,14 +10331,12 @@ class RunningExchange {
   bool go_on() noexcept;
 
  private:
-  /// The data needed until there is an answer.
   struct Judgement;
 
   /// Records the request with masked keys.
   void record_request();
   /// Has the request judged. Returns whether there is an answer, which is then published and can be delivered.
   bool judge_and_publish();
-  /// Records the answer with masked keys.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
@@ -10403,7 +10376,6 @@ class ConnectionLoop final : public ConnectionHandler {
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  /// The progress of a connection.
   struct Course {
     /// The number of the current or next request on the connection.
     std::size_t position = 1;
@@ -10426,7 +10398,6 @@ class ConnectionLoop final : public ConnectionHandler {
   static std::optional<bool> skip(Connection& connection, Course& course);
   /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
-  /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
@@ -10443,17 +10414,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
 /// Whether allows_json() may become true after the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Returns the 415 for any other Content-Type.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
 /// Whether a key may use a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
-/// Returns the 404 for a model that is not served.
 Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
-/// Refuses a request for a model: 403 if its key may not use it, otherwise 404 if it is not served. Returns whether it
-/// refused.
+/// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }}}  // namespace mock_gateway::detail
@@ -10477,7 +10445,6 @@ class Busy {
   Connection& connection_;
 };
 
-/// Runs the test's code and returns its exception as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
   try {
@@ -29973,8 +29940,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
 /// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, the draw for a streamed request does not depend on equal plain requests, or on equal
-  // requests with another key.
+  // Unlike generated values, the draw for a stream does not depend on equal plain requests or other keys.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -30009,7 +29975,6 @@ MOCK_GATEWAY_INLINE Reply default_reply_to(const ServedRequest& served) {
   return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
-/// The default reply for a stub.
 struct DefaultReply {
   std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
   std::exception_ptr problem;          // the reason that it cannot be made, or null
@@ -30028,8 +29993,7 @@ struct DefaultReply {
   }
 };
 
-/// Chooses a stub. Chooses nothing if no mounted stub applies to the request. Runs the test's matchers, which may
-/// throw.
+/// Chooses a stub, unless no mounted stub applies to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -30048,7 +30012,6 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
          served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
 
-/// Refuses a request that matches a stub with never().
 MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
   redact(title, served.presented, *served.gateway.keys);
@@ -30084,7 +30047,6 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   served.problems.push_back(std::move(recorded));
 }
 
-/// Takes the test's reply for the stub after the wait. Returns whether the request is already answered.
 MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
@@ -30107,8 +30069,7 @@ MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& aske
                               " of the program's control API (--control) gives it");
 }
 
-/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
-/// because the test was asked.
+/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub refuses the request.
 MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
     served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
@@ -30149,7 +30110,6 @@ MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub,
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-/// Takes the reply of the chosen stub.
 MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
   if (made.problem) std::rethrow_exception(made.problem);
@@ -30157,7 +30117,6 @@ MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice&
   return false;
 }
 
-/// Asks the test for the reply of the chosen stub.
 MOCK_GATEWAY_INLINE void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
   served.exchange = served.gateway.journal->reserve_id();
   served.asked = share<AskedChat>(served, choice, std::move(hits));
@@ -30493,14 +30452,12 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
-/// Records a problem of the delivery for verify(): the request in brief, the problem, and the stub of the reply.
 MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
   std::string text = brief(record) + "  " + what;
   if (record.stub) text += "\n  reply of " + record.stub->title();
   journal.report(record, {{kind, std::move(text)}});
 }
 
-/// Reports the parts of the script that a completed reply did not reach.
 MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
                    const Delivery& delivery, std::size_t chunks) {
   const ReplyData& reply = Access::data(*plan.reply);
@@ -30768,7 +30725,6 @@ MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
   }
 }
 
-/// Makes the answer, or continues to make it.
 MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   try {
     if (!served.asked) ask(served);
@@ -30824,7 +30780,6 @@ MOCK_GATEWAY_INLINE std::size_t bounded_tokens(std::int64_t tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
 }
 
-/// Refuses the request, with the remaining time of the window.
 MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
   // Rounded up, so that a client that waits whole seconds is not early. The cap only matters for the longest window,
   // whose end in whole seconds exceeds a Duration.
@@ -30865,7 +30820,6 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
                     *refusal.left);
 }
 
-/// Takes the tokens that `count` returns, if the key has a token limit.
 template <class Count>
 bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
@@ -30920,7 +30874,6 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// The key of operations.
 using Name = std::pair<std::string, std::string>;
 
 MOCK_GATEWAY_INLINE Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
@@ -31199,7 +31152,6 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
   delivery.reply = share<const Reply>(std::move(reply));
 }
 
-/// Returns when the tokens of a scripted reply are sent.
 MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
@@ -31207,8 +31159,7 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns what is unusual in the answer: finish reasons other than stop and tool_calls, several choices, several tool
-/// calls in one. "finish_reason length was sent"; empty: nothing.
+/// Returns what is unusual: several choices, several tool calls, "finish_reason length was sent"; empty: nothing.
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -31326,7 +31277,6 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
-/// Returns the form that the Content-Type declares and the acceptance allows.
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
@@ -31407,8 +31357,7 @@ MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) 
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers of the transfer, except those already set. Closes the connection after the answer if it cannot be
-/// reused.
+/// Adds the headers of the transfer, except those already set. Closes a connection that cannot be reused.
 MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   const IncomingRequest& incoming = served.incoming;
   wire::Headers& headers = served.answer.headers;
@@ -31441,7 +31390,6 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// The number of the request on its connection.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
@@ -39784,164 +39732,164 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9784    evidence/redaction.hpp
 //   9805    evidence/gateway_problems.hpp
 //   9895    serve/asked_requests.hpp
-//   9973    serve/operations.hpp
-//  10043    serve/served_models.hpp
-//  10086    serve/gateway_state.hpp
-//  10146    serve/served_request.hpp
-//  10327    serve/runner.hpp
-//  10393    serve/connection_loop.hpp
-//  10438    serve/request_checks.hpp
-//  10461    serve/tester_code.hpp
-//  10526    gateway/catalogue_entries.hpp
-//  10828    gateway/option_values.hpp
-//  10889    gateway/sweep_run.hpp
-//  10913    document/script_reader.hpp
-//  11121    document/script_files.hpp
-//  11140    document/script_references.hpp
-//  11175    document/script_sections.hpp
-//  11305    document/script_values.hpp
-//  11440    document/loaded_document.hpp
-//  11472    core/calendar.cpp
-//  11582    core/clock.cpp
-//  11984    core/gate.cpp
-//  12194    core/implementation.cpp
-//  12206    core/json_pointer.cpp
-//  12263    core/json_reader.cpp
-//  12602    core/pattern.cpp
-//  13015    core/process.cpp
-//  13039    core/random.cpp
-//  13098    core/relief.cpp
-//  13124    core/reporter.cpp
-//  13207    core/source_location.cpp
-//  13223    core/text.cpp
-//  13577    core/wait.cpp
-//  13589    core/warning.cpp
-//  13603    model/acceptance.cpp
-//  13662    model/checks.cpp
-//  13700    model/connection_fault.cpp
-//  13802    model/failure.cpp
-//  13948    model/fault.cpp
-//  14182    model/finding.cpp
-//  14216    model/hold.cpp
-//  14238    model/http_reply.cpp
-//  14304    model/pace.cpp
-//  14502    model/profile.cpp
-//  14680    model/range.cpp
-//  14710    model/received_request.cpp
-//  14778    model/reply.cpp
-//  15188    model/reply_checks.cpp
-//  15376    model/reply_template.cpp
-//  15546    model/sent_answer.cpp
-//  15574    model/sse_dialect.cpp
-//  15720    request/chat_fields.cpp
-//  15862    request/chat_messages.cpp
-//  16071    request/chat_reader.cpp
-//  16484    request/chat_request.cpp
-//  16568    request/embedding_request.cpp
-//  16656    keys/api_key.cpp
-//  16706    keys/key_store.cpp
-//  17252    keys/keys.cpp
-//  17316    keys/secrets.cpp
-//  17523    answer/bodies.cpp
-//  17628    answer/completion.cpp
-//  17861    answer/completion_events.cpp
-//  18071    answer/completion_json.cpp
-//  18288    answer/default_reply.cpp
-//  18485    answer/embeddings.cpp
-//  18602    answer/events.cpp
-//  18621    answer/occurrences.cpp
-//  18643    answer/schema_checker.cpp
-//  19106    answer/schema_instance.cpp
-//  19479    answer/tokens.cpp
-//  19705    answer/words.cpp
-//  19766    script/chaos.cpp
-//  19907    script/chaos_rules.cpp
-//  20019    script/connection_faults.cpp
-//  20128    script/excerpts.cpp
-//  20191    script/field_matchers.cpp
-//  20604    script/forced_failures.cpp
-//  20708    script/hiding.cpp
-//  20825    script/json_comparison.cpp
-//  20911    script/matcher.cpp
-//  21166    script/matchers.cpp
-//  21522    script/scope.cpp
-//  21580    script/script.cpp
-//  22010    script/text_matchers.cpp
-//  22132    delivery/answer_log.cpp
-//  22302    delivery/delivery.cpp
-//  22766    delivery/faults_and_waits.cpp
-//  23041    delivery/framing.cpp
-//  23158    delivery/gzip.cpp
-//  23225    delivery/pace_schedule.cpp
-//  23294    delivery/progress.cpp
-//  23345    delivery/write_queue.cpp
-//  23493    http/acceptor.cpp
-//  23601    http/compatibility.cpp
-//  23710    http/connection.cpp
-//  24291    http/poller.cpp
-//  24506    http/reactor.cpp
-//  24773    http/request_reader.cpp
-//  25223    http/response.cpp
-//  25304    http/server.cpp
-//  25712    http/sockets.cpp
-//  26220    http/turned_away.cpp
-//  26309    http/wakes.cpp
-//  26357    http/workers.cpp
-//  26470    evidence/diagnosis.cpp
-//  26689    evidence/evidence_json.cpp
-//  27071    evidence/exchange.cpp
-//  27369    evidence/gateway_problems.cpp
-//  27816    evidence/journal.cpp
-//  27974    evidence/kept_problems.cpp
-//  28084    evidence/notes.cpp
-//  28184    evidence/record.cpp
-//  28643    evidence/redaction.cpp
-//  28783    evidence/redirects.cpp
-//  28889    evidence/retries.cpp
-//  29274    evidence/review.cpp
-//  29652    evidence/told_in_body.cpp
-//  29750    evidence/verification.cpp
-//  29867    serve/asked_requests.cpp
-//  29934    serve/chat_judge.cpp
-//  30255    serve/connection_loop.cpp
-//  30415    serve/cross_origin.cpp
-//  30458    serve/delivery_report.cpp
-//  30549    serve/gateway_state.cpp
-//  30585    serve/judge.cpp
-//  30813    serve/limits.cpp
-//  30912    serve/operations.cpp
-//  31135    serve/profile_headers.cpp
-//  31176    serve/reply_answer.cpp
-//  31320    serve/request_checks.cpp
-//  31395    serve/runner.cpp
-//  31658    serve/served_models.cpp
-//  31736    serve/served_request.cpp
-//  31807    gateway/catalogue.cpp
-//  32227    gateway/catalogue_chunks.cpp
-//  32526    gateway/catalogue_delivery.cpp
-//  32681    gateway/catalogue_entries.cpp
-//  32910    gateway/catalogue_failures.cpp
-//  33198    gateway/catalogue_framing.cpp
-//  33385    gateway/catalogue_tool_calls.cpp
-//  33589    gateway/chat_script.cpp
-//  33738    gateway/gateway.cpp
-//  34028    gateway/mishaps.cpp
-//  34375    gateway/options.cpp
-//  34528    gateway/sweep.cpp
-//  34951    document/scenario_files.cpp
-//  35101    document/script_document.cpp
-//  35503    document/script_faults.cpp
-//  35812    document/script_files.cpp
-//  35958    document/script_gateway.cpp
-//  36292    document/script_matchers.cpp
-//  36658    document/script_objects.cpp
-//  36824    document/script_reader.cpp
-//  37267    document/script_references.cpp
-//  37591    document/script_replies.cpp
-//  38068    document/script_schema.cpp
-//  38203    document/script_sections.cpp
-//  38785    document/script_values.cpp
-//  39200  Adapters
-//  39217    adapters/catch2.hpp
-//  39374    adapters/doctest.hpp
-//  39537    adapters/gtest.hpp
+//   9972    serve/operations.hpp
+//  10039    serve/served_models.hpp
+//  10079    serve/gateway_state.hpp
+//  10137    serve/served_request.hpp
+//  10304    serve/runner.hpp
+//  10366    serve/connection_loop.hpp
+//  10409    serve/request_checks.hpp
+//  10429    serve/tester_code.hpp
+//  10493    gateway/catalogue_entries.hpp
+//  10795    gateway/option_values.hpp
+//  10856    gateway/sweep_run.hpp
+//  10880    document/script_reader.hpp
+//  11088    document/script_files.hpp
+//  11107    document/script_references.hpp
+//  11142    document/script_sections.hpp
+//  11272    document/script_values.hpp
+//  11407    document/loaded_document.hpp
+//  11439    core/calendar.cpp
+//  11549    core/clock.cpp
+//  11951    core/gate.cpp
+//  12161    core/implementation.cpp
+//  12173    core/json_pointer.cpp
+//  12230    core/json_reader.cpp
+//  12569    core/pattern.cpp
+//  12982    core/process.cpp
+//  13006    core/random.cpp
+//  13065    core/relief.cpp
+//  13091    core/reporter.cpp
+//  13174    core/source_location.cpp
+//  13190    core/text.cpp
+//  13544    core/wait.cpp
+//  13556    core/warning.cpp
+//  13570    model/acceptance.cpp
+//  13629    model/checks.cpp
+//  13667    model/connection_fault.cpp
+//  13769    model/failure.cpp
+//  13915    model/fault.cpp
+//  14149    model/finding.cpp
+//  14183    model/hold.cpp
+//  14205    model/http_reply.cpp
+//  14271    model/pace.cpp
+//  14469    model/profile.cpp
+//  14647    model/range.cpp
+//  14677    model/received_request.cpp
+//  14745    model/reply.cpp
+//  15155    model/reply_checks.cpp
+//  15343    model/reply_template.cpp
+//  15513    model/sent_answer.cpp
+//  15541    model/sse_dialect.cpp
+//  15687    request/chat_fields.cpp
+//  15829    request/chat_messages.cpp
+//  16038    request/chat_reader.cpp
+//  16451    request/chat_request.cpp
+//  16535    request/embedding_request.cpp
+//  16623    keys/api_key.cpp
+//  16673    keys/key_store.cpp
+//  17219    keys/keys.cpp
+//  17283    keys/secrets.cpp
+//  17490    answer/bodies.cpp
+//  17595    answer/completion.cpp
+//  17828    answer/completion_events.cpp
+//  18038    answer/completion_json.cpp
+//  18255    answer/default_reply.cpp
+//  18452    answer/embeddings.cpp
+//  18569    answer/events.cpp
+//  18588    answer/occurrences.cpp
+//  18610    answer/schema_checker.cpp
+//  19073    answer/schema_instance.cpp
+//  19446    answer/tokens.cpp
+//  19672    answer/words.cpp
+//  19733    script/chaos.cpp
+//  19874    script/chaos_rules.cpp
+//  19986    script/connection_faults.cpp
+//  20095    script/excerpts.cpp
+//  20158    script/field_matchers.cpp
+//  20571    script/forced_failures.cpp
+//  20675    script/hiding.cpp
+//  20792    script/json_comparison.cpp
+//  20878    script/matcher.cpp
+//  21133    script/matchers.cpp
+//  21489    script/scope.cpp
+//  21547    script/script.cpp
+//  21977    script/text_matchers.cpp
+//  22099    delivery/answer_log.cpp
+//  22269    delivery/delivery.cpp
+//  22733    delivery/faults_and_waits.cpp
+//  23008    delivery/framing.cpp
+//  23125    delivery/gzip.cpp
+//  23192    delivery/pace_schedule.cpp
+//  23261    delivery/progress.cpp
+//  23312    delivery/write_queue.cpp
+//  23460    http/acceptor.cpp
+//  23568    http/compatibility.cpp
+//  23677    http/connection.cpp
+//  24258    http/poller.cpp
+//  24473    http/reactor.cpp
+//  24740    http/request_reader.cpp
+//  25190    http/response.cpp
+//  25271    http/server.cpp
+//  25679    http/sockets.cpp
+//  26187    http/turned_away.cpp
+//  26276    http/wakes.cpp
+//  26324    http/workers.cpp
+//  26437    evidence/diagnosis.cpp
+//  26656    evidence/evidence_json.cpp
+//  27038    evidence/exchange.cpp
+//  27336    evidence/gateway_problems.cpp
+//  27783    evidence/journal.cpp
+//  27941    evidence/kept_problems.cpp
+//  28051    evidence/notes.cpp
+//  28151    evidence/record.cpp
+//  28610    evidence/redaction.cpp
+//  28750    evidence/redirects.cpp
+//  28856    evidence/retries.cpp
+//  29241    evidence/review.cpp
+//  29619    evidence/told_in_body.cpp
+//  29717    evidence/verification.cpp
+//  29834    serve/asked_requests.cpp
+//  29901    serve/chat_judge.cpp
+//  30214    serve/connection_loop.cpp
+//  30374    serve/cross_origin.cpp
+//  30417    serve/delivery_report.cpp
+//  30506    serve/gateway_state.cpp
+//  30542    serve/judge.cpp
+//  30769    serve/limits.cpp
+//  30866    serve/operations.cpp
+//  31088    serve/profile_headers.cpp
+//  31129    serve/reply_answer.cpp
+//  31271    serve/request_checks.cpp
+//  31345    serve/runner.cpp
+//  31606    serve/served_models.cpp
+//  31684    serve/served_request.cpp
+//  31755    gateway/catalogue.cpp
+//  32175    gateway/catalogue_chunks.cpp
+//  32474    gateway/catalogue_delivery.cpp
+//  32629    gateway/catalogue_entries.cpp
+//  32858    gateway/catalogue_failures.cpp
+//  33146    gateway/catalogue_framing.cpp
+//  33333    gateway/catalogue_tool_calls.cpp
+//  33537    gateway/chat_script.cpp
+//  33686    gateway/gateway.cpp
+//  33976    gateway/mishaps.cpp
+//  34323    gateway/options.cpp
+//  34476    gateway/sweep.cpp
+//  34899    document/scenario_files.cpp
+//  35049    document/script_document.cpp
+//  35451    document/script_faults.cpp
+//  35760    document/script_files.cpp
+//  35906    document/script_gateway.cpp
+//  36240    document/script_matchers.cpp
+//  36606    document/script_objects.cpp
+//  36772    document/script_reader.cpp
+//  37215    document/script_references.cpp
+//  37539    document/script_replies.cpp
+//  38016    document/script_schema.cpp
+//  38151    document/script_sections.cpp
+//  38733    document/script_values.cpp
+//  39148  Adapters
+//  39165    adapters/catch2.hpp
+//  39322    adapters/doctest.hpp
+//  39485    adapters/gtest.hpp

@@ -25,14 +25,11 @@ class ServedModels {
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models and, if any is served, those that stubs name, in the order mounted, and those from
-  /// requests.
+  /// Returns the given models; if any is served, also those that stubs name, in the order mounted, and those asked for.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Records a request for this model.
   void ask(const std::string& id);
   void forget_asked();
 
