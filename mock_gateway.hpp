@@ -2910,17 +2910,14 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is hidden if the secret has fewer than 16
-  /// characters.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end only of 16 characters or more.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
   std::vector<std::string> models;
   /// The operations it may use; empty: all.
   std::vector<Operation> operations;
-  /// Its own rate limit; empty: none.
   std::optional<RateLimit> limit;
-  /// Its own token limit; empty: none.
   std::optional<TokenLimit> limit_tokens;
   /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
@@ -2943,13 +2940,11 @@ namespace detail {
 
 struct Access;
 
-/// A key state for a number of requests.
 struct KeyStep {
   KeyState state;
   std::size_t requests;
 };
 
-/// The values of KeyOptions.
 struct KeyValues {
   std::optional<std::string> secret;
   bool disabled = false;
@@ -2971,10 +2966,9 @@ class KeyOptions {
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// Sets the key's secret. Default: generated. The documented service only has keys that start with `sk-`; this
-  /// accepts any visible ASCII without spaces, such as the `EMPTY` of local servers. Keys::create throws GatewayError
-  /// if it is empty, just `sk-` or in use. A secret without `sk-` and with fewer than 16 characters may be a word of a
-  /// prompt, so it is only masked in credential fields.
+  /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
+  /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
+  /// fewer than 16 characters may be a word of a prompt (`EMPTY`), so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -2986,11 +2980,9 @@ class KeyOptions {
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Limits the requests of the key per window of the gateway's clock; see RateLimit. Both are positive, or
-  /// Keys::create throws GatewayError. Default: unlimited.
+  /// Limits the requests of the key; see RateLimit. Both are positive, or Keys::create throws. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// Limits the tokens of the key per window of the gateway's clock; see TokenLimit. Applies in addition to limit().
-  /// Both are positive, or Keys::create throws GatewayError. Default: unlimited.
+  /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
   /// with its own limits. Default: each key counts alone.
@@ -3020,15 +3012,12 @@ class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for an invalid secret
-  /// (KeyOptions::secret) and for a limit that is not positive.
+  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for invalid options.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
   /// Disables the key: its requests get 403 from now on. No effect on a disabled key.
   void disable(const std::string& id) const;
-  /// Disables the key for its next `requests` requests, at least 1, which get 403; then it is enabled. See
-  /// KeyOptions::state_for.
+  /// Disables the key for its next `requests` requests, at least 1, which get 403; afterwards it is enabled.
   void disable_for(const std::string& id, std::size_t requests) const;
   /// Enables the key: its requests are accepted again. No effect on an enabled key.
   void enable(const std::string& id) const;
@@ -3040,21 +3029,16 @@ class Keys {
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
-  /// Removes the key's rate limit, if any.
   void unlimit_rate(const std::string& id) const;
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
-  /// Removes the key's token limit, if any.
   void unlimit_tokens(const std::string& id) const;
-  /// Sets the limit shared by all keys, both values positive, and restarts its count. Replaces Options::limit and
-  /// applies in addition to the keys' own limits.
+  /// Limits all keys together, in addition to their own limits; both are positive. Replaces Options::limit and its
+  /// count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
-  /// Removes the limit shared by all keys.
   void unlimit_rate_for_all() const;
-  /// Sets the token limit shared by all keys, both values positive, and restarts its count. Replaces
-  /// Options::limit_tokens and applies in addition to the keys' own limits.
+  /// The same for tokens; replaces Options::limit_tokens.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
-  /// Removes the token limit shared by all keys.
   void unlimit_tokens_for_all() const;
 
   /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
@@ -5998,8 +5982,7 @@ class Reader {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-/// The replacements of secrets in records and output: for secrets that begin with `sk-`, and for other secrets and
-/// base64.
+/// The replacements of secrets: of those that begin with `sk-`, and of others and base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
@@ -6008,7 +5991,6 @@ bool looks_like_key(std::string_view text);
 /// Whether a header with this name carries a credential, so that its value is masked in records.
 bool is_sensitive_header(std::string_view name);
 
-/// The result of masking a text.
 struct Masked {
   std::size_t bytes = 0;
   /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
@@ -6019,8 +6001,7 @@ struct Masked {
 /// Secrets to find in texts, plain and in base64 (standard or for URLs). Thread-safe.
 class Known {
  public:
-  /// Adds a secret. Ignores it if it neither begins with `sk-` nor has 16 bytes, because it may be a word of a prompt,
-  /// like "EMPTY".
+  /// Ignores a secret that neither begins with `sk-` nor has 16 bytes: it may be a word of a prompt, like "EMPTY".
   void add(std::string_view secret);
   /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
   /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
@@ -6051,7 +6032,6 @@ void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
-/// A key in a script document.
 struct ScriptedKey {
   std::string name;
   KeyOptions options = {};  // everything except the name
@@ -6060,7 +6040,6 @@ struct ScriptedKey {
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
-/// The size of a rate or token limit and its window.
 struct LimitBound {
   LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
   LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
@@ -6069,7 +6048,6 @@ struct LimitBound {
   Duration window;
 };
 
-/// The count of one limit in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
@@ -6093,7 +6071,6 @@ struct TakenTokens {
   std::vector<Place> places;
 };
 
-/// The reason that a request gets no tokens.
 struct TokenRefusal {
   TokenLimit limit;
   std::size_t used;
@@ -6105,13 +6082,11 @@ class KeyStore {
  public:
   enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
-  /// The result of checking an Authorization header.
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
     /// The key at that time; only for deleted, disabled and enabled.
     ApiKey key;
-    /// The credential after the scheme as sent, or the whole field without a scheme, to be masked in records; empty if
-    /// there is none. Of several fields, the first.
+    /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
     std::string credential;
   };
 
@@ -6148,11 +6123,9 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// The limit shared by all keys.
   std::optional<RateLimit> limit_for_all() const;
   std::optional<TokenLimit> limit_tokens_for_all() const;
 
-  /// The number of changes to keys and limits.
   const ChangeCount& changes() const { return changes_; }
 
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
@@ -6160,10 +6133,8 @@ class KeyStore {
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
   /// The same without counting.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
-  /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
-  /// and counts against neither.
+  /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Whether the key has a token limit, its own or the shared one.
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
   /// than the request, otherwise the one with the longer remaining time.
@@ -6202,13 +6173,11 @@ class KeyStore {
   Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these require the mutex.
-  /// Adds a key with this secret, or a generated one.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   /// Advances the key's state after a counted request.
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// Returns the counts of the key's group, or its own.
   LimitWindow& window_of(Entry& its);
   LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
@@ -16687,7 +16656,6 @@ void require_limit(const std::optional<RateLimit>& limit);
 void require_limit(const std::optional<TokenLimit>& limit);
 /// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models);
-/// Returns the values for x-ratelimit headers.
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
@@ -17288,8 +17256,7 @@ MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limi
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-// The shortest keys of providers and proxies have 25 characters. Words such as "sk-learn" and class names of spinners
-// have fewer than 20.
+// Keys of providers and proxies have at least 25 characters; words such as "sk-learn" have fewer than 20.
 inline constexpr std::size_t shortest_foreign_key = 20;
 /// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
@@ -17305,7 +17272,6 @@ struct Span {
   bool is_key;
 };
 
-/// Finds secrets in a text and in its unescaped form.
 struct Scanner {
   const Known& known;
   const Known& others;
@@ -39630,266 +39596,266 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2727    evidence/review.hpp
 //   2847    model/operation.hpp
 //   2878    keys/api_key.hpp
-//   3007    keys/keys.hpp
-//   3071    model/profile.hpp
-//   3100    model/tokenizer.hpp
-//   3112    gateway/options.hpp
-//   3261    model/acceptance.hpp
-//   3430    request/chat_request.hpp
-//   3549    script/scope.hpp
-//   3604    script/failure_scope.hpp
-//   3650    script/chaos.hpp
-//   3751    gateway/sweep.hpp
-//   3889    gateway/catalogue.hpp
-//   4059    gateway/mishaps.hpp
-//   4161    document/scenario_files.hpp
-//   4193    core/error.hpp
-//   4208    document/script_document.hpp
-//   4351    evidence/evidence_json.hpp
-//   4375    core/printed.hpp
-//   4404    core/reporter.hpp
-//   4483  Implementation
-//   4544    core/text.hpp
-//   4647    core/random.hpp
-//   4678    core/json_reader.hpp
-//   4732    core/pattern.hpp
-//   4823    core/json_pointer.hpp
-//   4840    core/calendar.hpp
-//   4874    core/access.hpp
-//   4946    core/timeline.hpp
-//   5131    core/process.hpp
-//   5154    core/relief.hpp
-//   5184    core/warning.hpp
-//   5193    core/rows.hpp
-//   5219    core/change_count.hpp
-//   5263    core/seldom.hpp
-//   5290    model/profile_traits.hpp
-//   5391    model/checks.hpp
-//   5407    model/reply_data.hpp
-//   5473    model/request_error.hpp
-//   5486    model/fault_rows.hpp
-//   5604    model/failure_rows.hpp
-//   5644    model/dialect_rows.hpp
-//   5681    model/finding_kinds.hpp
-//   5758    model/reply_checks.hpp
-//   5789    model/reply_template.hpp
-//   5811    request/embedding_request.hpp
-//   5835    request/chat_parser.hpp
-//   5852    request/chat_fields.hpp
-//   5900    request/chat_reader.hpp
-//   5996    keys/secrets.hpp
-//   6043    keys/key_store.hpp
-//   6269    answer/bodies.hpp
-//   6297    answer/events.hpp
-//   6344    answer/tokens.hpp
-//   6415    answer/completion.hpp
-//   6519    answer/completion_json.hpp
-//   6552    answer/completion_events.hpp
-//   6615    answer/words.hpp
-//   6630    answer/default_reply.hpp
-//   6645    answer/schema_instance.hpp
-//   6666    answer/embeddings.hpp
-//   6682    answer/occurrences.hpp
-//   6705    answer/schema_checker.hpp
-//   6795    script/matcher_node.hpp
-//   6885    script/script.hpp
-//   7165    script/chaos_plan.hpp
-//   7211    script/chaos_rules.hpp
-//   7293    script/connection_faults.hpp
-//   7349    script/forced_failures.hpp
-//   7394    script/field_matchers.hpp
-//   7488    script/hiding.hpp
-//   7529    script/excerpts.hpp
-//   7555    script/json_comparison.hpp
-//   7582    script/matcher_leaf.hpp
-//   7613    delivery/answer_log.hpp
-//   7722    delivery/gzip.hpp
-//   7747    delivery/framing.hpp
-//   7796    delivery/outlet.hpp
-//   7843    delivery/pace_schedule.hpp
-//   7885    delivery/progress.hpp
-//   7935    delivery/waits.hpp
-//   8011    delivery/write_queue.hpp
-//   8103    delivery/delivery.hpp
-//   8369    http/exchange_observer.hpp
-//   8403    http/sockets.hpp
-//   8523    http/wakes.hpp
-//   8568    http/connection.hpp
-//   8835    http/request_reader.hpp
-//   8959    http/server.hpp
-//   9015    http/response.hpp
-//   9030    http/turned_away.hpp
-//   9078    http/workers.hpp
-//   9134    http/acceptor.hpp
-//   9177    http/compatibility.hpp
-//   9187    http/poller.hpp
-//   9226    http/reactor.hpp
-//   9332    evidence/kept_problems.hpp
-//   9397    evidence/record.hpp
-//   9640    evidence/gateway_parts.hpp
-//   9658    evidence/review_parts.hpp
-//   9721    evidence/diagnosis.hpp
-//   9784    evidence/redaction.hpp
-//   9805    evidence/gateway_problems.hpp
-//   9895    serve/asked_requests.hpp
-//   9972    serve/operations.hpp
-//  10039    serve/served_models.hpp
-//  10079    serve/gateway_state.hpp
-//  10137    serve/served_request.hpp
-//  10304    serve/runner.hpp
-//  10366    serve/connection_loop.hpp
-//  10409    serve/request_checks.hpp
-//  10429    serve/tester_code.hpp
-//  10493    gateway/catalogue_entries.hpp
-//  10795    gateway/option_values.hpp
-//  10856    gateway/sweep_run.hpp
-//  10880    document/script_reader.hpp
-//  11088    document/script_files.hpp
-//  11107    document/script_references.hpp
-//  11142    document/script_sections.hpp
-//  11272    document/script_values.hpp
-//  11407    document/loaded_document.hpp
-//  11439    core/calendar.cpp
-//  11549    core/clock.cpp
-//  11951    core/gate.cpp
-//  12161    core/implementation.cpp
-//  12173    core/json_pointer.cpp
-//  12230    core/json_reader.cpp
-//  12569    core/pattern.cpp
-//  12982    core/process.cpp
-//  13006    core/random.cpp
-//  13065    core/relief.cpp
-//  13091    core/reporter.cpp
-//  13174    core/source_location.cpp
-//  13190    core/text.cpp
-//  13544    core/wait.cpp
-//  13556    core/warning.cpp
-//  13570    model/acceptance.cpp
-//  13629    model/checks.cpp
-//  13667    model/connection_fault.cpp
-//  13769    model/failure.cpp
-//  13915    model/fault.cpp
-//  14149    model/finding.cpp
-//  14183    model/hold.cpp
-//  14205    model/http_reply.cpp
-//  14271    model/pace.cpp
-//  14469    model/profile.cpp
-//  14647    model/range.cpp
-//  14677    model/received_request.cpp
-//  14745    model/reply.cpp
-//  15155    model/reply_checks.cpp
-//  15343    model/reply_template.cpp
-//  15513    model/sent_answer.cpp
-//  15541    model/sse_dialect.cpp
-//  15687    request/chat_fields.cpp
-//  15829    request/chat_messages.cpp
-//  16038    request/chat_reader.cpp
-//  16451    request/chat_request.cpp
-//  16535    request/embedding_request.cpp
-//  16623    keys/api_key.cpp
-//  16673    keys/key_store.cpp
-//  17219    keys/keys.cpp
-//  17283    keys/secrets.cpp
-//  17490    answer/bodies.cpp
-//  17595    answer/completion.cpp
-//  17828    answer/completion_events.cpp
-//  18038    answer/completion_json.cpp
-//  18255    answer/default_reply.cpp
-//  18452    answer/embeddings.cpp
-//  18569    answer/events.cpp
-//  18588    answer/occurrences.cpp
-//  18610    answer/schema_checker.cpp
-//  19073    answer/schema_instance.cpp
-//  19446    answer/tokens.cpp
-//  19672    answer/words.cpp
-//  19733    script/chaos.cpp
-//  19874    script/chaos_rules.cpp
-//  19986    script/connection_faults.cpp
-//  20095    script/excerpts.cpp
-//  20158    script/field_matchers.cpp
-//  20571    script/forced_failures.cpp
-//  20675    script/hiding.cpp
-//  20792    script/json_comparison.cpp
-//  20878    script/matcher.cpp
-//  21133    script/matchers.cpp
-//  21489    script/scope.cpp
-//  21547    script/script.cpp
-//  21977    script/text_matchers.cpp
-//  22099    delivery/answer_log.cpp
-//  22269    delivery/delivery.cpp
-//  22733    delivery/faults_and_waits.cpp
-//  23008    delivery/framing.cpp
-//  23125    delivery/gzip.cpp
-//  23192    delivery/pace_schedule.cpp
-//  23261    delivery/progress.cpp
-//  23312    delivery/write_queue.cpp
-//  23460    http/acceptor.cpp
-//  23568    http/compatibility.cpp
-//  23677    http/connection.cpp
-//  24258    http/poller.cpp
-//  24473    http/reactor.cpp
-//  24740    http/request_reader.cpp
-//  25190    http/response.cpp
-//  25271    http/server.cpp
-//  25679    http/sockets.cpp
-//  26187    http/turned_away.cpp
-//  26276    http/wakes.cpp
-//  26324    http/workers.cpp
-//  26437    evidence/diagnosis.cpp
-//  26656    evidence/evidence_json.cpp
-//  27038    evidence/exchange.cpp
-//  27336    evidence/gateway_problems.cpp
-//  27783    evidence/journal.cpp
-//  27941    evidence/kept_problems.cpp
-//  28051    evidence/notes.cpp
-//  28151    evidence/record.cpp
-//  28610    evidence/redaction.cpp
-//  28750    evidence/redirects.cpp
-//  28856    evidence/retries.cpp
-//  29241    evidence/review.cpp
-//  29619    evidence/told_in_body.cpp
-//  29717    evidence/verification.cpp
-//  29834    serve/asked_requests.cpp
-//  29901    serve/chat_judge.cpp
-//  30214    serve/connection_loop.cpp
-//  30374    serve/cross_origin.cpp
-//  30417    serve/delivery_report.cpp
-//  30506    serve/gateway_state.cpp
-//  30542    serve/judge.cpp
-//  30769    serve/limits.cpp
-//  30866    serve/operations.cpp
-//  31088    serve/profile_headers.cpp
-//  31129    serve/reply_answer.cpp
-//  31271    serve/request_checks.cpp
-//  31345    serve/runner.cpp
-//  31606    serve/served_models.cpp
-//  31684    serve/served_request.cpp
-//  31755    gateway/catalogue.cpp
-//  32175    gateway/catalogue_chunks.cpp
-//  32474    gateway/catalogue_delivery.cpp
-//  32629    gateway/catalogue_entries.cpp
-//  32858    gateway/catalogue_failures.cpp
-//  33146    gateway/catalogue_framing.cpp
-//  33333    gateway/catalogue_tool_calls.cpp
-//  33537    gateway/chat_script.cpp
-//  33686    gateway/gateway.cpp
-//  33976    gateway/mishaps.cpp
-//  34323    gateway/options.cpp
-//  34476    gateway/sweep.cpp
-//  34899    document/scenario_files.cpp
-//  35049    document/script_document.cpp
-//  35451    document/script_faults.cpp
-//  35760    document/script_files.cpp
-//  35906    document/script_gateway.cpp
-//  36240    document/script_matchers.cpp
-//  36606    document/script_objects.cpp
-//  36772    document/script_reader.cpp
-//  37215    document/script_references.cpp
-//  37539    document/script_replies.cpp
-//  38016    document/script_schema.cpp
-//  38151    document/script_sections.cpp
-//  38733    document/script_values.cpp
-//  39148  Adapters
-//  39165    adapters/catch2.hpp
-//  39322    adapters/doctest.hpp
-//  39485    adapters/gtest.hpp
+//   2999    keys/keys.hpp
+//   3055    model/profile.hpp
+//   3084    model/tokenizer.hpp
+//   3096    gateway/options.hpp
+//   3245    model/acceptance.hpp
+//   3414    request/chat_request.hpp
+//   3533    script/scope.hpp
+//   3588    script/failure_scope.hpp
+//   3634    script/chaos.hpp
+//   3735    gateway/sweep.hpp
+//   3873    gateway/catalogue.hpp
+//   4043    gateway/mishaps.hpp
+//   4145    document/scenario_files.hpp
+//   4177    core/error.hpp
+//   4192    document/script_document.hpp
+//   4335    evidence/evidence_json.hpp
+//   4359    core/printed.hpp
+//   4388    core/reporter.hpp
+//   4467  Implementation
+//   4528    core/text.hpp
+//   4631    core/random.hpp
+//   4662    core/json_reader.hpp
+//   4716    core/pattern.hpp
+//   4807    core/json_pointer.hpp
+//   4824    core/calendar.hpp
+//   4858    core/access.hpp
+//   4930    core/timeline.hpp
+//   5115    core/process.hpp
+//   5138    core/relief.hpp
+//   5168    core/warning.hpp
+//   5177    core/rows.hpp
+//   5203    core/change_count.hpp
+//   5247    core/seldom.hpp
+//   5274    model/profile_traits.hpp
+//   5375    model/checks.hpp
+//   5391    model/reply_data.hpp
+//   5457    model/request_error.hpp
+//   5470    model/fault_rows.hpp
+//   5588    model/failure_rows.hpp
+//   5628    model/dialect_rows.hpp
+//   5665    model/finding_kinds.hpp
+//   5742    model/reply_checks.hpp
+//   5773    model/reply_template.hpp
+//   5795    request/embedding_request.hpp
+//   5819    request/chat_parser.hpp
+//   5836    request/chat_fields.hpp
+//   5884    request/chat_reader.hpp
+//   5980    keys/secrets.hpp
+//   6024    keys/key_store.hpp
+//   6238    answer/bodies.hpp
+//   6266    answer/events.hpp
+//   6313    answer/tokens.hpp
+//   6384    answer/completion.hpp
+//   6488    answer/completion_json.hpp
+//   6521    answer/completion_events.hpp
+//   6584    answer/words.hpp
+//   6599    answer/default_reply.hpp
+//   6614    answer/schema_instance.hpp
+//   6635    answer/embeddings.hpp
+//   6651    answer/occurrences.hpp
+//   6674    answer/schema_checker.hpp
+//   6764    script/matcher_node.hpp
+//   6854    script/script.hpp
+//   7134    script/chaos_plan.hpp
+//   7180    script/chaos_rules.hpp
+//   7262    script/connection_faults.hpp
+//   7318    script/forced_failures.hpp
+//   7363    script/field_matchers.hpp
+//   7457    script/hiding.hpp
+//   7498    script/excerpts.hpp
+//   7524    script/json_comparison.hpp
+//   7551    script/matcher_leaf.hpp
+//   7582    delivery/answer_log.hpp
+//   7691    delivery/gzip.hpp
+//   7716    delivery/framing.hpp
+//   7765    delivery/outlet.hpp
+//   7812    delivery/pace_schedule.hpp
+//   7854    delivery/progress.hpp
+//   7904    delivery/waits.hpp
+//   7980    delivery/write_queue.hpp
+//   8072    delivery/delivery.hpp
+//   8338    http/exchange_observer.hpp
+//   8372    http/sockets.hpp
+//   8492    http/wakes.hpp
+//   8537    http/connection.hpp
+//   8804    http/request_reader.hpp
+//   8928    http/server.hpp
+//   8984    http/response.hpp
+//   8999    http/turned_away.hpp
+//   9047    http/workers.hpp
+//   9103    http/acceptor.hpp
+//   9146    http/compatibility.hpp
+//   9156    http/poller.hpp
+//   9195    http/reactor.hpp
+//   9301    evidence/kept_problems.hpp
+//   9366    evidence/record.hpp
+//   9609    evidence/gateway_parts.hpp
+//   9627    evidence/review_parts.hpp
+//   9690    evidence/diagnosis.hpp
+//   9753    evidence/redaction.hpp
+//   9774    evidence/gateway_problems.hpp
+//   9864    serve/asked_requests.hpp
+//   9941    serve/operations.hpp
+//  10008    serve/served_models.hpp
+//  10048    serve/gateway_state.hpp
+//  10106    serve/served_request.hpp
+//  10273    serve/runner.hpp
+//  10335    serve/connection_loop.hpp
+//  10378    serve/request_checks.hpp
+//  10398    serve/tester_code.hpp
+//  10462    gateway/catalogue_entries.hpp
+//  10764    gateway/option_values.hpp
+//  10825    gateway/sweep_run.hpp
+//  10849    document/script_reader.hpp
+//  11057    document/script_files.hpp
+//  11076    document/script_references.hpp
+//  11111    document/script_sections.hpp
+//  11241    document/script_values.hpp
+//  11376    document/loaded_document.hpp
+//  11408    core/calendar.cpp
+//  11518    core/clock.cpp
+//  11920    core/gate.cpp
+//  12130    core/implementation.cpp
+//  12142    core/json_pointer.cpp
+//  12199    core/json_reader.cpp
+//  12538    core/pattern.cpp
+//  12951    core/process.cpp
+//  12975    core/random.cpp
+//  13034    core/relief.cpp
+//  13060    core/reporter.cpp
+//  13143    core/source_location.cpp
+//  13159    core/text.cpp
+//  13513    core/wait.cpp
+//  13525    core/warning.cpp
+//  13539    model/acceptance.cpp
+//  13598    model/checks.cpp
+//  13636    model/connection_fault.cpp
+//  13738    model/failure.cpp
+//  13884    model/fault.cpp
+//  14118    model/finding.cpp
+//  14152    model/hold.cpp
+//  14174    model/http_reply.cpp
+//  14240    model/pace.cpp
+//  14438    model/profile.cpp
+//  14616    model/range.cpp
+//  14646    model/received_request.cpp
+//  14714    model/reply.cpp
+//  15124    model/reply_checks.cpp
+//  15312    model/reply_template.cpp
+//  15482    model/sent_answer.cpp
+//  15510    model/sse_dialect.cpp
+//  15656    request/chat_fields.cpp
+//  15798    request/chat_messages.cpp
+//  16007    request/chat_reader.cpp
+//  16420    request/chat_request.cpp
+//  16504    request/embedding_request.cpp
+//  16592    keys/api_key.cpp
+//  16642    keys/key_store.cpp
+//  17187    keys/keys.cpp
+//  17251    keys/secrets.cpp
+//  17456    answer/bodies.cpp
+//  17561    answer/completion.cpp
+//  17794    answer/completion_events.cpp
+//  18004    answer/completion_json.cpp
+//  18221    answer/default_reply.cpp
+//  18418    answer/embeddings.cpp
+//  18535    answer/events.cpp
+//  18554    answer/occurrences.cpp
+//  18576    answer/schema_checker.cpp
+//  19039    answer/schema_instance.cpp
+//  19412    answer/tokens.cpp
+//  19638    answer/words.cpp
+//  19699    script/chaos.cpp
+//  19840    script/chaos_rules.cpp
+//  19952    script/connection_faults.cpp
+//  20061    script/excerpts.cpp
+//  20124    script/field_matchers.cpp
+//  20537    script/forced_failures.cpp
+//  20641    script/hiding.cpp
+//  20758    script/json_comparison.cpp
+//  20844    script/matcher.cpp
+//  21099    script/matchers.cpp
+//  21455    script/scope.cpp
+//  21513    script/script.cpp
+//  21943    script/text_matchers.cpp
+//  22065    delivery/answer_log.cpp
+//  22235    delivery/delivery.cpp
+//  22699    delivery/faults_and_waits.cpp
+//  22974    delivery/framing.cpp
+//  23091    delivery/gzip.cpp
+//  23158    delivery/pace_schedule.cpp
+//  23227    delivery/progress.cpp
+//  23278    delivery/write_queue.cpp
+//  23426    http/acceptor.cpp
+//  23534    http/compatibility.cpp
+//  23643    http/connection.cpp
+//  24224    http/poller.cpp
+//  24439    http/reactor.cpp
+//  24706    http/request_reader.cpp
+//  25156    http/response.cpp
+//  25237    http/server.cpp
+//  25645    http/sockets.cpp
+//  26153    http/turned_away.cpp
+//  26242    http/wakes.cpp
+//  26290    http/workers.cpp
+//  26403    evidence/diagnosis.cpp
+//  26622    evidence/evidence_json.cpp
+//  27004    evidence/exchange.cpp
+//  27302    evidence/gateway_problems.cpp
+//  27749    evidence/journal.cpp
+//  27907    evidence/kept_problems.cpp
+//  28017    evidence/notes.cpp
+//  28117    evidence/record.cpp
+//  28576    evidence/redaction.cpp
+//  28716    evidence/redirects.cpp
+//  28822    evidence/retries.cpp
+//  29207    evidence/review.cpp
+//  29585    evidence/told_in_body.cpp
+//  29683    evidence/verification.cpp
+//  29800    serve/asked_requests.cpp
+//  29867    serve/chat_judge.cpp
+//  30180    serve/connection_loop.cpp
+//  30340    serve/cross_origin.cpp
+//  30383    serve/delivery_report.cpp
+//  30472    serve/gateway_state.cpp
+//  30508    serve/judge.cpp
+//  30735    serve/limits.cpp
+//  30832    serve/operations.cpp
+//  31054    serve/profile_headers.cpp
+//  31095    serve/reply_answer.cpp
+//  31237    serve/request_checks.cpp
+//  31311    serve/runner.cpp
+//  31572    serve/served_models.cpp
+//  31650    serve/served_request.cpp
+//  31721    gateway/catalogue.cpp
+//  32141    gateway/catalogue_chunks.cpp
+//  32440    gateway/catalogue_delivery.cpp
+//  32595    gateway/catalogue_entries.cpp
+//  32824    gateway/catalogue_failures.cpp
+//  33112    gateway/catalogue_framing.cpp
+//  33299    gateway/catalogue_tool_calls.cpp
+//  33503    gateway/chat_script.cpp
+//  33652    gateway/gateway.cpp
+//  33942    gateway/mishaps.cpp
+//  34289    gateway/options.cpp
+//  34442    gateway/sweep.cpp
+//  34865    document/scenario_files.cpp
+//  35015    document/script_document.cpp
+//  35417    document/script_faults.cpp
+//  35726    document/script_files.cpp
+//  35872    document/script_gateway.cpp
+//  36206    document/script_matchers.cpp
+//  36572    document/script_objects.cpp
+//  36738    document/script_reader.cpp
+//  37181    document/script_references.cpp
+//  37505    document/script_replies.cpp
+//  37982    document/script_schema.cpp
+//  38117    document/script_sections.cpp
+//  38699    document/script_values.cpp
+//  39114  Adapters
+//  39131    adapters/catch2.hpp
+//  39288    adapters/doctest.hpp
+//  39451    adapters/gtest.hpp
