@@ -999,8 +999,7 @@ class Reply {
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
-  /// Sets the `usage` of the reply. Default: the counted tokens. A plain reply has it always, a stream if the profile
-  /// sends it when requested. Does not change the content or the pace.
+  /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   /// The same with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
@@ -1804,8 +1803,7 @@ Chunking by_tokens(std::size_t count = 1);
 /// `count` words per delta, with any tokenizer. A word includes the white space before it. Each CJK ideograph, kana or
 /// hangul syllable is a word. In tool arguments, each run of letters or of punctuation is a word.
 Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points per delta. As with models, this separates a letter from its combining mark and splits
-/// composed emoji.
+/// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
 /// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
@@ -2097,7 +2095,6 @@ class ConnectionFault {
     reply_then_read_body,
   };
   enum class Moment {
-    /// The connection has just been accepted.
     accepted,
     /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
@@ -2131,9 +2128,8 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
-/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
-/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
+/// Sends RST at once, after the client's connect. The client sees ECONNRESET once, at its next write or read, rarely in
+/// connect. After a failed write, a read returns the end of the stream. For ECONNREFUSED: Gateway::refuse_connections.
 ConnectionFault reset_on_accept();
 /// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
@@ -2293,8 +2289,7 @@ class Exchange {
   std::size_t position() const;
   bool reused_connection() const;
 
-  // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
-  // Journal::last().
+  // The first of each pair returns a reference into a named handle, the second a copy, for temporaries: last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
@@ -2501,8 +2496,7 @@ struct SentAnswer {
   bool is_compressed = false;
   /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
-  /// single part.
+  /// Whether a key was masked. If it spanned several parts, the body is a single part.
   bool has_masked_key = false;
 
   /// Returns all parts, concatenated.
@@ -3033,8 +3027,7 @@ class Keys {
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
   void unlimit_tokens(const std::string& id) const;
-  /// Limits all keys together, in addition to their own limits; both are positive. Replaces Options::limit and its
-  /// count.
+  /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
   /// The same for tokens; replaces Options::limit_tokens.
@@ -5318,8 +5311,7 @@ struct ProfileTraits {
   Acceptance (*acceptance)() = nullptr;
   /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
-  /// `stream_options` is written "stream_options.name".
+  /// Further fields that the service documents, without effect or finding. In `stream_options`: "stream_options.name".
   NameList further_fields;
   /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;
@@ -5577,9 +5569,7 @@ Effect effect(Effect::Kind kind, const Json& data);
 Effect effect(Effect::Kind kind, const Failure& failure);
 Effect effect(Effect::Kind kind, std::int64_t difference);
 
-/// The place in the reply, for waits and notes: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What happened to the exchange, for notes: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
@@ -5982,7 +5972,7 @@ class Reader {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-/// The replacements of secrets: of those that begin with `sk-`, and of others and base64.
+/// The replacements of secrets that begin with `sk-`, and of other secrets and base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
@@ -9327,7 +9317,6 @@ class KeptProblems {
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
@@ -9346,7 +9335,6 @@ class KeptProblems {
     std::size_t dropped = 0;
     /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
     std::set<std::uint64_t> stubs{};
   };
@@ -9383,12 +9371,10 @@ struct RetryAdvice {
   /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
   bool in_milliseconds = false;
-  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
   std::optional<bool> should_retry;
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
@@ -9479,7 +9465,6 @@ struct ExchangeRecord final : ExchangeObserver {
 
   /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Computes its own weight before publication.
   void weigh();
 
   // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
@@ -9521,7 +9506,6 @@ class JournalState {
   std::uint64_t newest_id() const;
   /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
@@ -9585,8 +9569,7 @@ class JournalState {
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
-                                                                   // reserved
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest id, while some are reserved
   std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -9646,7 +9629,6 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit);
 /// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
-/// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
 /// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
@@ -9682,7 +9664,6 @@ struct Seen {
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 /// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
-/// Finds keys that a redirect took to or from another gateway of this process.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
@@ -9732,7 +9713,6 @@ bool has_no_default_reply(const ExchangeRecord& record);
 /// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`, or empty.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
-/// A recorded chat request, parsed again for reports on stubs with unmet expectations.
 class RecordedCall {
  public:
   explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
@@ -9851,9 +9831,7 @@ Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
 std::string lines_of(const std::vector<std::string>& notes);
@@ -10282,7 +10260,7 @@ struct DeliveryEnd {
   bool is_guard_spent = false;
 };
 
-/// Records what the reply reached of its script. Reports to verify() what it did not reach, and expired guards.
+/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
@@ -27014,7 +26992,6 @@ namespace journal {
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
 /// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);
@@ -28782,7 +28759,6 @@ MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redi
   return found == there.end() ? nullptr : found->get();
 }
 
-/// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
 MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
@@ -28884,7 +28860,6 @@ MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to send the same request in parallel calls.
 MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
@@ -28944,7 +28919,6 @@ MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing changed in between, and the second came after the first was over.
 MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
@@ -28955,7 +28929,6 @@ MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry, if any.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
@@ -28968,7 +28941,6 @@ struct TooEarly {
   bool by_body = false;  // whether only the body gave the time
 };
 
-/// Empty if it came in time.
 MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -29075,7 +29047,6 @@ MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const See
                                   "Send one key with all tries of a call.");
 }
 
-/// Whether the client left the first before its answer began, and then sent the second.
 MOCK_GATEWAY_INLINE bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
@@ -29643,7 +29614,6 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// Returns the time after these words, ignoring JSON punctuation in between.
 MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());
@@ -31125,7 +31095,7 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns what is unusual: several choices, several tool calls, "finish_reason length was sent"; empty: nothing.
+/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -39577,285 +39547,285 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    643    script/matcher.hpp
 //    721    script/matchers.hpp
 //    850    model/reply.hpp
-//   1172    model/received_request.hpp
-//   1256    model/failure.hpp
-//   1358    core/wait.hpp
-//   1388    core/clock.hpp
-//   1492    model/fault.hpp
-//   1657    model/hold.hpp
-//   1699    model/pace.hpp
-//   1850    model/sse_dialect.hpp
-//   1966    model/writes.hpp
-//   1997    model/http_reply.hpp
-//   2074    model/connection_fault.hpp
-//   2167    evidence/journal.hpp
-//   2450    model/sent_answer.hpp
-//   2517    script/near_miss.hpp
-//   2563    evidence/verification.hpp
-//   2685    model/finding.hpp
-//   2727    evidence/review.hpp
-//   2847    model/operation.hpp
-//   2878    keys/api_key.hpp
-//   2999    keys/keys.hpp
-//   3055    model/profile.hpp
-//   3084    model/tokenizer.hpp
-//   3096    gateway/options.hpp
-//   3245    model/acceptance.hpp
-//   3414    request/chat_request.hpp
-//   3533    script/scope.hpp
-//   3588    script/failure_scope.hpp
-//   3634    script/chaos.hpp
-//   3735    gateway/sweep.hpp
-//   3873    gateway/catalogue.hpp
-//   4043    gateway/mishaps.hpp
-//   4145    document/scenario_files.hpp
-//   4177    core/error.hpp
-//   4192    document/script_document.hpp
-//   4335    evidence/evidence_json.hpp
-//   4359    core/printed.hpp
-//   4388    core/reporter.hpp
-//   4467  Implementation
-//   4528    core/text.hpp
-//   4631    core/random.hpp
-//   4662    core/json_reader.hpp
-//   4716    core/pattern.hpp
-//   4807    core/json_pointer.hpp
-//   4824    core/calendar.hpp
-//   4858    core/access.hpp
-//   4930    core/timeline.hpp
-//   5115    core/process.hpp
-//   5138    core/relief.hpp
-//   5168    core/warning.hpp
-//   5177    core/rows.hpp
-//   5203    core/change_count.hpp
-//   5247    core/seldom.hpp
-//   5274    model/profile_traits.hpp
-//   5375    model/checks.hpp
-//   5391    model/reply_data.hpp
-//   5457    model/request_error.hpp
-//   5470    model/fault_rows.hpp
-//   5588    model/failure_rows.hpp
-//   5628    model/dialect_rows.hpp
-//   5665    model/finding_kinds.hpp
-//   5742    model/reply_checks.hpp
-//   5773    model/reply_template.hpp
-//   5795    request/embedding_request.hpp
-//   5819    request/chat_parser.hpp
-//   5836    request/chat_fields.hpp
-//   5884    request/chat_reader.hpp
-//   5980    keys/secrets.hpp
-//   6024    keys/key_store.hpp
-//   6238    answer/bodies.hpp
-//   6266    answer/events.hpp
-//   6313    answer/tokens.hpp
-//   6384    answer/completion.hpp
-//   6488    answer/completion_json.hpp
-//   6521    answer/completion_events.hpp
-//   6584    answer/words.hpp
-//   6599    answer/default_reply.hpp
-//   6614    answer/schema_instance.hpp
-//   6635    answer/embeddings.hpp
-//   6651    answer/occurrences.hpp
-//   6674    answer/schema_checker.hpp
-//   6764    script/matcher_node.hpp
-//   6854    script/script.hpp
-//   7134    script/chaos_plan.hpp
-//   7180    script/chaos_rules.hpp
-//   7262    script/connection_faults.hpp
-//   7318    script/forced_failures.hpp
-//   7363    script/field_matchers.hpp
-//   7457    script/hiding.hpp
-//   7498    script/excerpts.hpp
-//   7524    script/json_comparison.hpp
-//   7551    script/matcher_leaf.hpp
-//   7582    delivery/answer_log.hpp
-//   7691    delivery/gzip.hpp
-//   7716    delivery/framing.hpp
-//   7765    delivery/outlet.hpp
-//   7812    delivery/pace_schedule.hpp
-//   7854    delivery/progress.hpp
-//   7904    delivery/waits.hpp
-//   7980    delivery/write_queue.hpp
-//   8072    delivery/delivery.hpp
-//   8338    http/exchange_observer.hpp
-//   8372    http/sockets.hpp
-//   8492    http/wakes.hpp
-//   8537    http/connection.hpp
-//   8804    http/request_reader.hpp
-//   8928    http/server.hpp
-//   8984    http/response.hpp
-//   8999    http/turned_away.hpp
-//   9047    http/workers.hpp
-//   9103    http/acceptor.hpp
-//   9146    http/compatibility.hpp
-//   9156    http/poller.hpp
-//   9195    http/reactor.hpp
-//   9301    evidence/kept_problems.hpp
-//   9366    evidence/record.hpp
-//   9609    evidence/gateway_parts.hpp
-//   9627    evidence/review_parts.hpp
-//   9690    evidence/diagnosis.hpp
-//   9753    evidence/redaction.hpp
-//   9774    evidence/gateway_problems.hpp
-//   9864    serve/asked_requests.hpp
-//   9941    serve/operations.hpp
-//  10008    serve/served_models.hpp
-//  10048    serve/gateway_state.hpp
-//  10106    serve/served_request.hpp
-//  10273    serve/runner.hpp
-//  10335    serve/connection_loop.hpp
-//  10378    serve/request_checks.hpp
-//  10398    serve/tester_code.hpp
-//  10462    gateway/catalogue_entries.hpp
-//  10764    gateway/option_values.hpp
-//  10825    gateway/sweep_run.hpp
-//  10849    document/script_reader.hpp
-//  11057    document/script_files.hpp
-//  11076    document/script_references.hpp
-//  11111    document/script_sections.hpp
-//  11241    document/script_values.hpp
-//  11376    document/loaded_document.hpp
-//  11408    core/calendar.cpp
-//  11518    core/clock.cpp
-//  11920    core/gate.cpp
-//  12130    core/implementation.cpp
-//  12142    core/json_pointer.cpp
-//  12199    core/json_reader.cpp
-//  12538    core/pattern.cpp
-//  12951    core/process.cpp
-//  12975    core/random.cpp
-//  13034    core/relief.cpp
-//  13060    core/reporter.cpp
-//  13143    core/source_location.cpp
-//  13159    core/text.cpp
-//  13513    core/wait.cpp
-//  13525    core/warning.cpp
-//  13539    model/acceptance.cpp
-//  13598    model/checks.cpp
-//  13636    model/connection_fault.cpp
-//  13738    model/failure.cpp
-//  13884    model/fault.cpp
-//  14118    model/finding.cpp
-//  14152    model/hold.cpp
-//  14174    model/http_reply.cpp
-//  14240    model/pace.cpp
-//  14438    model/profile.cpp
-//  14616    model/range.cpp
-//  14646    model/received_request.cpp
-//  14714    model/reply.cpp
-//  15124    model/reply_checks.cpp
-//  15312    model/reply_template.cpp
-//  15482    model/sent_answer.cpp
-//  15510    model/sse_dialect.cpp
-//  15656    request/chat_fields.cpp
-//  15798    request/chat_messages.cpp
-//  16007    request/chat_reader.cpp
-//  16420    request/chat_request.cpp
-//  16504    request/embedding_request.cpp
-//  16592    keys/api_key.cpp
-//  16642    keys/key_store.cpp
-//  17187    keys/keys.cpp
-//  17251    keys/secrets.cpp
-//  17456    answer/bodies.cpp
-//  17561    answer/completion.cpp
-//  17794    answer/completion_events.cpp
-//  18004    answer/completion_json.cpp
-//  18221    answer/default_reply.cpp
-//  18418    answer/embeddings.cpp
-//  18535    answer/events.cpp
-//  18554    answer/occurrences.cpp
-//  18576    answer/schema_checker.cpp
-//  19039    answer/schema_instance.cpp
-//  19412    answer/tokens.cpp
-//  19638    answer/words.cpp
-//  19699    script/chaos.cpp
-//  19840    script/chaos_rules.cpp
-//  19952    script/connection_faults.cpp
-//  20061    script/excerpts.cpp
-//  20124    script/field_matchers.cpp
-//  20537    script/forced_failures.cpp
-//  20641    script/hiding.cpp
-//  20758    script/json_comparison.cpp
-//  20844    script/matcher.cpp
-//  21099    script/matchers.cpp
-//  21455    script/scope.cpp
-//  21513    script/script.cpp
-//  21943    script/text_matchers.cpp
-//  22065    delivery/answer_log.cpp
-//  22235    delivery/delivery.cpp
-//  22699    delivery/faults_and_waits.cpp
-//  22974    delivery/framing.cpp
-//  23091    delivery/gzip.cpp
-//  23158    delivery/pace_schedule.cpp
-//  23227    delivery/progress.cpp
-//  23278    delivery/write_queue.cpp
-//  23426    http/acceptor.cpp
-//  23534    http/compatibility.cpp
-//  23643    http/connection.cpp
-//  24224    http/poller.cpp
-//  24439    http/reactor.cpp
-//  24706    http/request_reader.cpp
-//  25156    http/response.cpp
-//  25237    http/server.cpp
-//  25645    http/sockets.cpp
-//  26153    http/turned_away.cpp
-//  26242    http/wakes.cpp
-//  26290    http/workers.cpp
-//  26403    evidence/diagnosis.cpp
-//  26622    evidence/evidence_json.cpp
-//  27004    evidence/exchange.cpp
-//  27302    evidence/gateway_problems.cpp
-//  27749    evidence/journal.cpp
-//  27907    evidence/kept_problems.cpp
-//  28017    evidence/notes.cpp
-//  28117    evidence/record.cpp
-//  28576    evidence/redaction.cpp
-//  28716    evidence/redirects.cpp
-//  28822    evidence/retries.cpp
-//  29207    evidence/review.cpp
-//  29585    evidence/told_in_body.cpp
-//  29683    evidence/verification.cpp
-//  29800    serve/asked_requests.cpp
-//  29867    serve/chat_judge.cpp
-//  30180    serve/connection_loop.cpp
-//  30340    serve/cross_origin.cpp
-//  30383    serve/delivery_report.cpp
-//  30472    serve/gateway_state.cpp
-//  30508    serve/judge.cpp
-//  30735    serve/limits.cpp
-//  30832    serve/operations.cpp
-//  31054    serve/profile_headers.cpp
-//  31095    serve/reply_answer.cpp
-//  31237    serve/request_checks.cpp
-//  31311    serve/runner.cpp
-//  31572    serve/served_models.cpp
-//  31650    serve/served_request.cpp
-//  31721    gateway/catalogue.cpp
-//  32141    gateway/catalogue_chunks.cpp
-//  32440    gateway/catalogue_delivery.cpp
-//  32595    gateway/catalogue_entries.cpp
-//  32824    gateway/catalogue_failures.cpp
-//  33112    gateway/catalogue_framing.cpp
-//  33299    gateway/catalogue_tool_calls.cpp
-//  33503    gateway/chat_script.cpp
-//  33652    gateway/gateway.cpp
-//  33942    gateway/mishaps.cpp
-//  34289    gateway/options.cpp
-//  34442    gateway/sweep.cpp
-//  34865    document/scenario_files.cpp
-//  35015    document/script_document.cpp
-//  35417    document/script_faults.cpp
-//  35726    document/script_files.cpp
-//  35872    document/script_gateway.cpp
-//  36206    document/script_matchers.cpp
-//  36572    document/script_objects.cpp
-//  36738    document/script_reader.cpp
-//  37181    document/script_references.cpp
-//  37505    document/script_replies.cpp
-//  37982    document/script_schema.cpp
-//  38117    document/script_sections.cpp
-//  38699    document/script_values.cpp
-//  39114  Adapters
-//  39131    adapters/catch2.hpp
-//  39288    adapters/doctest.hpp
-//  39451    adapters/gtest.hpp
+//   1171    model/received_request.hpp
+//   1255    model/failure.hpp
+//   1357    core/wait.hpp
+//   1387    core/clock.hpp
+//   1491    model/fault.hpp
+//   1656    model/hold.hpp
+//   1698    model/pace.hpp
+//   1848    model/sse_dialect.hpp
+//   1964    model/writes.hpp
+//   1995    model/http_reply.hpp
+//   2072    model/connection_fault.hpp
+//   2163    evidence/journal.hpp
+//   2445    model/sent_answer.hpp
+//   2511    script/near_miss.hpp
+//   2557    evidence/verification.hpp
+//   2679    model/finding.hpp
+//   2721    evidence/review.hpp
+//   2841    model/operation.hpp
+//   2872    keys/api_key.hpp
+//   2993    keys/keys.hpp
+//   3048    model/profile.hpp
+//   3077    model/tokenizer.hpp
+//   3089    gateway/options.hpp
+//   3238    model/acceptance.hpp
+//   3407    request/chat_request.hpp
+//   3526    script/scope.hpp
+//   3581    script/failure_scope.hpp
+//   3627    script/chaos.hpp
+//   3728    gateway/sweep.hpp
+//   3866    gateway/catalogue.hpp
+//   4036    gateway/mishaps.hpp
+//   4138    document/scenario_files.hpp
+//   4170    core/error.hpp
+//   4185    document/script_document.hpp
+//   4328    evidence/evidence_json.hpp
+//   4352    core/printed.hpp
+//   4381    core/reporter.hpp
+//   4460  Implementation
+//   4521    core/text.hpp
+//   4624    core/random.hpp
+//   4655    core/json_reader.hpp
+//   4709    core/pattern.hpp
+//   4800    core/json_pointer.hpp
+//   4817    core/calendar.hpp
+//   4851    core/access.hpp
+//   4923    core/timeline.hpp
+//   5108    core/process.hpp
+//   5131    core/relief.hpp
+//   5161    core/warning.hpp
+//   5170    core/rows.hpp
+//   5196    core/change_count.hpp
+//   5240    core/seldom.hpp
+//   5267    model/profile_traits.hpp
+//   5367    model/checks.hpp
+//   5383    model/reply_data.hpp
+//   5449    model/request_error.hpp
+//   5462    model/fault_rows.hpp
+//   5578    model/failure_rows.hpp
+//   5618    model/dialect_rows.hpp
+//   5655    model/finding_kinds.hpp
+//   5732    model/reply_checks.hpp
+//   5763    model/reply_template.hpp
+//   5785    request/embedding_request.hpp
+//   5809    request/chat_parser.hpp
+//   5826    request/chat_fields.hpp
+//   5874    request/chat_reader.hpp
+//   5970    keys/secrets.hpp
+//   6014    keys/key_store.hpp
+//   6228    answer/bodies.hpp
+//   6256    answer/events.hpp
+//   6303    answer/tokens.hpp
+//   6374    answer/completion.hpp
+//   6478    answer/completion_json.hpp
+//   6511    answer/completion_events.hpp
+//   6574    answer/words.hpp
+//   6589    answer/default_reply.hpp
+//   6604    answer/schema_instance.hpp
+//   6625    answer/embeddings.hpp
+//   6641    answer/occurrences.hpp
+//   6664    answer/schema_checker.hpp
+//   6754    script/matcher_node.hpp
+//   6844    script/script.hpp
+//   7124    script/chaos_plan.hpp
+//   7170    script/chaos_rules.hpp
+//   7252    script/connection_faults.hpp
+//   7308    script/forced_failures.hpp
+//   7353    script/field_matchers.hpp
+//   7447    script/hiding.hpp
+//   7488    script/excerpts.hpp
+//   7514    script/json_comparison.hpp
+//   7541    script/matcher_leaf.hpp
+//   7572    delivery/answer_log.hpp
+//   7681    delivery/gzip.hpp
+//   7706    delivery/framing.hpp
+//   7755    delivery/outlet.hpp
+//   7802    delivery/pace_schedule.hpp
+//   7844    delivery/progress.hpp
+//   7894    delivery/waits.hpp
+//   7970    delivery/write_queue.hpp
+//   8062    delivery/delivery.hpp
+//   8328    http/exchange_observer.hpp
+//   8362    http/sockets.hpp
+//   8482    http/wakes.hpp
+//   8527    http/connection.hpp
+//   8794    http/request_reader.hpp
+//   8918    http/server.hpp
+//   8974    http/response.hpp
+//   8989    http/turned_away.hpp
+//   9037    http/workers.hpp
+//   9093    http/acceptor.hpp
+//   9136    http/compatibility.hpp
+//   9146    http/poller.hpp
+//   9185    http/reactor.hpp
+//   9291    evidence/kept_problems.hpp
+//   9354    evidence/record.hpp
+//   9592    evidence/gateway_parts.hpp
+//   9610    evidence/review_parts.hpp
+//   9671    evidence/diagnosis.hpp
+//   9733    evidence/redaction.hpp
+//   9754    evidence/gateway_problems.hpp
+//   9842    serve/asked_requests.hpp
+//   9919    serve/operations.hpp
+//   9986    serve/served_models.hpp
+//  10026    serve/gateway_state.hpp
+//  10084    serve/served_request.hpp
+//  10251    serve/runner.hpp
+//  10313    serve/connection_loop.hpp
+//  10356    serve/request_checks.hpp
+//  10376    serve/tester_code.hpp
+//  10440    gateway/catalogue_entries.hpp
+//  10742    gateway/option_values.hpp
+//  10803    gateway/sweep_run.hpp
+//  10827    document/script_reader.hpp
+//  11035    document/script_files.hpp
+//  11054    document/script_references.hpp
+//  11089    document/script_sections.hpp
+//  11219    document/script_values.hpp
+//  11354    document/loaded_document.hpp
+//  11386    core/calendar.cpp
+//  11496    core/clock.cpp
+//  11898    core/gate.cpp
+//  12108    core/implementation.cpp
+//  12120    core/json_pointer.cpp
+//  12177    core/json_reader.cpp
+//  12516    core/pattern.cpp
+//  12929    core/process.cpp
+//  12953    core/random.cpp
+//  13012    core/relief.cpp
+//  13038    core/reporter.cpp
+//  13121    core/source_location.cpp
+//  13137    core/text.cpp
+//  13491    core/wait.cpp
+//  13503    core/warning.cpp
+//  13517    model/acceptance.cpp
+//  13576    model/checks.cpp
+//  13614    model/connection_fault.cpp
+//  13716    model/failure.cpp
+//  13862    model/fault.cpp
+//  14096    model/finding.cpp
+//  14130    model/hold.cpp
+//  14152    model/http_reply.cpp
+//  14218    model/pace.cpp
+//  14416    model/profile.cpp
+//  14594    model/range.cpp
+//  14624    model/received_request.cpp
+//  14692    model/reply.cpp
+//  15102    model/reply_checks.cpp
+//  15290    model/reply_template.cpp
+//  15460    model/sent_answer.cpp
+//  15488    model/sse_dialect.cpp
+//  15634    request/chat_fields.cpp
+//  15776    request/chat_messages.cpp
+//  15985    request/chat_reader.cpp
+//  16398    request/chat_request.cpp
+//  16482    request/embedding_request.cpp
+//  16570    keys/api_key.cpp
+//  16620    keys/key_store.cpp
+//  17165    keys/keys.cpp
+//  17229    keys/secrets.cpp
+//  17434    answer/bodies.cpp
+//  17539    answer/completion.cpp
+//  17772    answer/completion_events.cpp
+//  17982    answer/completion_json.cpp
+//  18199    answer/default_reply.cpp
+//  18396    answer/embeddings.cpp
+//  18513    answer/events.cpp
+//  18532    answer/occurrences.cpp
+//  18554    answer/schema_checker.cpp
+//  19017    answer/schema_instance.cpp
+//  19390    answer/tokens.cpp
+//  19616    answer/words.cpp
+//  19677    script/chaos.cpp
+//  19818    script/chaos_rules.cpp
+//  19930    script/connection_faults.cpp
+//  20039    script/excerpts.cpp
+//  20102    script/field_matchers.cpp
+//  20515    script/forced_failures.cpp
+//  20619    script/hiding.cpp
+//  20736    script/json_comparison.cpp
+//  20822    script/matcher.cpp
+//  21077    script/matchers.cpp
+//  21433    script/scope.cpp
+//  21491    script/script.cpp
+//  21921    script/text_matchers.cpp
+//  22043    delivery/answer_log.cpp
+//  22213    delivery/delivery.cpp
+//  22677    delivery/faults_and_waits.cpp
+//  22952    delivery/framing.cpp
+//  23069    delivery/gzip.cpp
+//  23136    delivery/pace_schedule.cpp
+//  23205    delivery/progress.cpp
+//  23256    delivery/write_queue.cpp
+//  23404    http/acceptor.cpp
+//  23512    http/compatibility.cpp
+//  23621    http/connection.cpp
+//  24202    http/poller.cpp
+//  24417    http/reactor.cpp
+//  24684    http/request_reader.cpp
+//  25134    http/response.cpp
+//  25215    http/server.cpp
+//  25623    http/sockets.cpp
+//  26131    http/turned_away.cpp
+//  26220    http/wakes.cpp
+//  26268    http/workers.cpp
+//  26381    evidence/diagnosis.cpp
+//  26600    evidence/evidence_json.cpp
+//  26982    evidence/exchange.cpp
+//  27279    evidence/gateway_problems.cpp
+//  27726    evidence/journal.cpp
+//  27884    evidence/kept_problems.cpp
+//  27994    evidence/notes.cpp
+//  28094    evidence/record.cpp
+//  28553    evidence/redaction.cpp
+//  28693    evidence/redirects.cpp
+//  28798    evidence/retries.cpp
+//  29178    evidence/review.cpp
+//  29556    evidence/told_in_body.cpp
+//  29653    evidence/verification.cpp
+//  29770    serve/asked_requests.cpp
+//  29837    serve/chat_judge.cpp
+//  30150    serve/connection_loop.cpp
+//  30310    serve/cross_origin.cpp
+//  30353    serve/delivery_report.cpp
+//  30442    serve/gateway_state.cpp
+//  30478    serve/judge.cpp
+//  30705    serve/limits.cpp
+//  30802    serve/operations.cpp
+//  31024    serve/profile_headers.cpp
+//  31065    serve/reply_answer.cpp
+//  31207    serve/request_checks.cpp
+//  31281    serve/runner.cpp
+//  31542    serve/served_models.cpp
+//  31620    serve/served_request.cpp
+//  31691    gateway/catalogue.cpp
+//  32111    gateway/catalogue_chunks.cpp
+//  32410    gateway/catalogue_delivery.cpp
+//  32565    gateway/catalogue_entries.cpp
+//  32794    gateway/catalogue_failures.cpp
+//  33082    gateway/catalogue_framing.cpp
+//  33269    gateway/catalogue_tool_calls.cpp
+//  33473    gateway/chat_script.cpp
+//  33622    gateway/gateway.cpp
+//  33912    gateway/mishaps.cpp
+//  34259    gateway/options.cpp
+//  34412    gateway/sweep.cpp
+//  34835    document/scenario_files.cpp
+//  34985    document/script_document.cpp
+//  35387    document/script_faults.cpp
+//  35696    document/script_files.cpp
+//  35842    document/script_gateway.cpp
+//  36176    document/script_matchers.cpp
+//  36542    document/script_objects.cpp
+//  36708    document/script_reader.cpp
+//  37151    document/script_references.cpp
+//  37475    document/script_replies.cpp
+//  37952    document/script_schema.cpp
+//  38087    document/script_sections.cpp
+//  38669    document/script_values.cpp
+//  39084  Adapters
+//  39101    adapters/catch2.hpp
+//  39258    adapters/doctest.hpp
+//  39421    adapters/gtest.hpp

@@ -23,7 +23,6 @@ namespace journal {
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
 /// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);

@@ -96,9 +96,7 @@ Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
 std::string lines_of(const std::vector<std::string>& notes);

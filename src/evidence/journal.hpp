@@ -143,8 +143,7 @@ class Exchange {
   std::size_t position() const;
   bool reused_connection() const;
 
-  // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
-  // Journal::last().
+  // The first of each pair returns a reference into a named handle, the second a copy, for temporaries: last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;

@@ -42,7 +42,6 @@ class KeptProblems {
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
@@ -61,7 +60,6 @@ class KeptProblems {
     std::size_t dropped = 0;
     /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
     std::set<std::uint64_t> stubs{};
   };

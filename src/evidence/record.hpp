@@ -47,12 +47,10 @@ struct RetryAdvice {
   /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
   bool in_milliseconds = false;
-  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
   std::optional<bool> should_retry;
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
@@ -143,7 +141,6 @@ struct ExchangeRecord final : ExchangeObserver {
 
   /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Computes its own weight before publication.
   void weigh();
 
   // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
@@ -185,7 +182,6 @@ class JournalState {
   std::uint64_t newest_id() const;
   /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
@@ -249,8 +245,7 @@ class JournalState {
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
-                                                                   // reserved
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest id, while some are reserved
   std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;

@@ -78,7 +78,6 @@ const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Record
   return found == there.end() ? nullptr : found->get();
 }
 
-/// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
 std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }

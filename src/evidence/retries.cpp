@@ -76,7 +76,6 @@ Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to send the same request in parallel calls.
 bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
@@ -136,7 +135,6 @@ bool was_refused(const Seen& seen) {
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing changed in between, and the second came after the first was over.
 bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
@@ -147,7 +145,6 @@ bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry, if any.
 std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
@@ -160,7 +157,6 @@ struct TooEarly {
   bool by_body = false;  // whether only the body gave the time
 };
 
-/// Empty if it came in time.
 std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -267,7 +263,6 @@ Finding idempotency_key_changed(const Seen& first, const Seen& second) {
                                   "Send one key with all tries of a call.");
 }
 
-/// Whether the client left the first before its answer began, and then sent the second.
 bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;

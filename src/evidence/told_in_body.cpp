@@ -68,7 +68,6 @@ std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// Returns the time after these words, ignoring JSON punctuation in between.
 std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());

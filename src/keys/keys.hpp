@@ -44,8 +44,7 @@ class Keys {
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
   void unlimit_tokens(const std::string& id) const;
-  /// Limits all keys together, in addition to their own limits; both are positive. Replaces Options::limit and its
-  /// count.
+  /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
   /// The same for tokens; replaces Options::limit_tokens.

@@ -10,7 +10,7 @@
 namespace mock_gateway::detail {
 namespace secrets {
 
-/// The replacements of secrets: of those that begin with `sk-`, and of others and base64.
+/// The replacements of secrets that begin with `sk-`, and of other secrets and base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 

@@ -34,7 +34,6 @@ class ConnectionFault {
     reply_then_read_body,
   };
   enum class Moment {
-    /// The connection has just been accepted.
     accepted,
     /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
@@ -68,9 +67,8 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
-/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
-/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
+/// Sends RST at once, after the client's connect. The client sees ECONNRESET once, at its next write or read, rarely in
+/// connect. After a failed write, a read returns the end of the stream. For ECONNREFUSED: Gateway::refuse_connections.
 ConnectionFault reset_on_accept();
 /// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();

@@ -118,8 +118,7 @@ Chunking by_tokens(std::size_t count = 1);
 /// `count` words per delta, with any tokenizer. A word includes the white space before it. Each CJK ideograph, kana or
 /// hangul syllable is a word. In tool arguments, each run of letters or of punctuation is a word.
 Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points per delta. As with models, this separates a letter from its combining mark and splits
-/// composed emoji.
+/// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
 /// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);

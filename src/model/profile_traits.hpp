@@ -51,8 +51,7 @@ struct ProfileTraits {
   Acceptance (*acceptance)() = nullptr;
   /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
-  /// `stream_options` is written "stream_options.name".
+  /// Further fields that the service documents, without effect or finding. In `stream_options`: "stream_options.name".
   NameList further_fields;
   /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;

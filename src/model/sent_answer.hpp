@@ -60,8 +60,7 @@ struct SentAnswer {
   bool is_compressed = false;
   /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
-  /// single part.
+  /// Whether a key was masked. If it spanned several parts, the body is a single part.
   bool has_masked_key = false;
 
   /// Returns all parts, concatenated.

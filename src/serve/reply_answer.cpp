@@ -51,7 +51,7 @@ PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Returns what is unusual: several choices, several tool calls, "finish_reason length was sent"; empty: nothing.
+/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
 std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;

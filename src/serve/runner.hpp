@@ -28,7 +28,7 @@ struct DeliveryEnd {
   bool is_guard_spent = false;
 };
 
-/// Records what the reply reached of its script. Reports to verify() what it did not reach, and expired guards.
+/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
