@@ -632,9 +632,7 @@ class Range {
   double most_;
 };
 
-/// All numbers from `number` up.
 Range at_least(double number);
-/// All numbers up to `number`.
 Range at_most(double number);
 /// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);
@@ -920,18 +918,15 @@ class StreamChunk {
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
-  /// An event with this JSON object as its data, in compact form: `{{"choices", Json::array()}}`. Its strings are
-  /// UTF-8. json_chunk() accepts any JSON.
+  /// An event with this JSON object as its data: `{{"choices", Json::array()}}`. json_chunk() accepts any JSON.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
   /// An event with this JSON as its data; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
-  /// See json_chunk().
+  /// See json_chunk(), raw_bytes() and event().
   static StreamChunk of_json(const Json& json);
-  /// See raw_bytes().
   static StreamChunk of_bytes(std::string bytes);
-  /// See event().
   static StreamChunk of_fields(std::string lines);
 
   /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
@@ -967,9 +962,8 @@ struct ReplyData;
 
 }  // namespace detail
 
-/// The gateway's answer to one chat request, streamed or not. A value; each setter returns a changed copy, or reuses a
-/// temporary, so that a chain of setters builds the reply once. A bare string is a text reply. All strings are UTF-8.
-/// Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
+/// The answer to one chat request, streamed or not. A value; each setter returns a changed copy. A bare string is a
+/// text reply. All strings are UTF-8. Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
 ///
 /// A reply is a completion, which the gateway writes in its profile's shape, or it is a failure, raw_reply() or
 /// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
@@ -989,27 +983,23 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise as
-  /// tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
-  /// Streams the tool calls of each choice in parallel: first the id and name of each call, then one fragment of each
-  /// call's arguments in turn until all are sent. Default: one call after the other. No effect on a plain reply or a
-  /// single call.
+  /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
+  /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
   /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
   /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// Sets the finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter` or any other
-  /// string, even an empty one.
+  /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
   /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
-  /// Sets the `usage` of the reply. Default: the counted tokens. A plain reply has it always, a stream if the profile
-  /// sends it when requested. Does not change the content or the pace.
+  /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   /// The same with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
@@ -1023,12 +1013,10 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
-  /// Otherwise as extra().
+  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
   [[nodiscard]] Reply extra_message(const Json& patch) const;
-  /// Merges fields only into chunk `number` of a stream. Counts from 1, the chunk with the role; `[DONE]` does not
-  /// count. Applied after extra(), with the same rules. verify() reports a chunk that the reply did not reach; a plain
-  /// reply has no chunks.
+  /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
+  /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(). Throws GatewayError for other replies.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
@@ -1055,9 +1043,8 @@ class Reply {
   [[nodiscard]] Reply header(std::string name, std::string value) const;
   /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
-  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered:
-  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. The pace, faults and holds of the reply start after it.
-  /// Replaces earlier hints. Throws GatewayError for invalid fields, as header() does.
+  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered, before pace, faults
+  /// and holds: `early_hints({{"Link", "</style.css>; rel=preload"}})`. Replaces earlier hints.
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Sets the time between tokens: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
@@ -1067,11 +1054,9 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(). Throws GatewayError for
-  /// a failure and a raw reply.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// Sets how the stream is cut into deltas: `chunked(by_characters())`; see Chunking. Default: Options::pace, else one
-  /// token at a time. Throws GatewayError unless the reply is a completion.
+  /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// Sets everything that `pace` sets and keeps the rest.
   [[nodiscard]] Reply pace(const Pace& pace) const;
@@ -1084,12 +1069,10 @@ class Reply {
   /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
   /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// Sets the SSE dialect of the events. Throws GatewayError for an invalid dialect, and for a failure and a raw reply,
-  /// which have no events.
+  /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
-  /// Sends the head and each event in separate writes. By default, events due at the same moment (without a pace: all
-  /// of them) share writes of up to 64 KiB; see Writes. The bytes are the same, and each event is one HTTP chunk either
-  /// way.
+  /// Sends the head and each event in separate writes. By default, events due at the same moment share writes of up to
+  /// 64 KiB; see Writes.
   [[nodiscard]] Reply write_each_event() const;
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
@@ -1114,17 +1097,14 @@ class Reply {
 /// The end of a sequence of replies: `reply("a", "b", then_nothing_more())`. Further requests that the stub matches are
 /// refused like unmatched ones; older stubs are not consulted. Without it, the last reply repeats.
 struct NothingMore {};
-/// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
-/// A text reply.
 Reply text(std::string text);
 /// A reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
 /// A reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`; see
-/// Reply::malformed_tool_call.
+/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
 /// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
@@ -1198,7 +1178,6 @@ struct Access;
 
 namespace wire {
 
-/// A header field.
 struct Header {
   std::string name;
   std::string value;
@@ -1214,7 +1193,6 @@ class Headers {
   void add(std::string name, std::string value);
   /// Replaces all fields of this name by one.
   void set(std::string name, std::string value);
-  /// Removes all fields of this name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
@@ -1278,8 +1256,7 @@ const std::string* value_of(const wire::Headers& headers, std::string_view name)
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An HTTP error reply: status, the error's code, message and type, and optional headers. A value; each setter returns
-/// a changed copy. Used as a scripted reply and as a forced failure.
+/// An HTTP error reply: status, code, message, type, optional headers. A value; each setter returns a changed copy.
 class Failure {
  public:
   /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
@@ -1296,24 +1273,22 @@ class Failure {
   /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
   /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
-  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock. The date is rounded up to
-  /// whole seconds, so that it is at least `duration` ahead and less than a second more. The Date header is rounded
-  /// down, so the difference to it may be up to a second larger: 2 s for 1 s. For a date in the past, use
-  /// header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
+  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock, rounded up to whole seconds.
+  /// The Date header is rounded down, so the difference to it may be a second larger: 2 s for 1 s. For a date in the
+  /// past, use header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Sets Retry-After to this text, unchecked except as in header().
   [[nodiscard]] Failure retry_after(std::string literal) const;
   /// Removes Retry-After, even from a 429.
   [[nodiscard]] Failure without_retry_after() const;
-  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After. For a negative value, use
-  /// header("retry-after-ms", "-1").
+  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After.
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
   /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header and replaces all headers of that name, in any case, from any setter. Throws GatewayError if the name
-  /// is not a token or the value contains CR, LF or NUL (RFC 9110, 5.5): such a header would split the response.
+  /// Sets a header and replaces all of its name, in any case. The name is a token, the value without CR, LF and NUL
+  /// (RFC 9110, 5.5).
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header and keeps those of the same name; each is sent as a line. Throws as header() does.
+  /// Adds a header and keeps those of the same name; each is sent as a line.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
   /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
@@ -1323,7 +1298,6 @@ class Failure {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
     return *this;
   }
-  /// Replaces the error body by this JSON.
   [[nodiscard]] Failure json_body(const Json& body) const;
 
   int status() const { return status_; }
@@ -1365,8 +1339,7 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded` with Retry-After. `retry_after` is not negative. Failure::without_retry_after() removes
-/// the header.
+/// 429 `rate_limit_exceeded` with Retry-After; Failure::without_retry_after() removes it.
 Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
@@ -1574,9 +1547,8 @@ Trigger after_tokens(std::size_t count);
 /// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
 /// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`; both are at least 1. The event begins with `data: ` or with the field
-/// that its dialect puts before it. The event is cut as by after_bytes(). Never reached if the event has no more than
-/// `byte` bytes.
+/// After the first `byte` bytes of event `event`, both at least 1. Counts from its first field, such as `data: `. Cuts
+/// the event as after_bytes() does. Never reached if the event is not longer.
 Trigger inside_event(std::size_t event, std::size_t byte);
 /// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
 /// after_bytes(). Never reached if the event has no such character.
@@ -1608,10 +1580,8 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. If empty, the stall lasts until the gate opens; without a gate, until the client leaves,
-  /// the gateway stops or Options::stall_guard has passed.
+  /// The duration of a stall. Empty: it ends as described at stall(Gate) or stall().
   const std::optional<Duration>& duration() const { return duration_; }
-  /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
   /// The bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }
@@ -1757,11 +1727,9 @@ double pace_nanoseconds(Duration time, const char* what);
 
 }  // namespace detail
 
-/// A duration, from 0 to 30 days: fixed, converted from any std::chrono duration, or random or recorded: uniform(),
-/// normal(), log_normal(), recorded().
+/// A duration from 0 to 30 days: any std::chrono duration, or uniform(), normal(), log_normal(), recorded().
 ///
-/// Random times depend on the gateway's seed, the request and the number of times that request has arrived, but not on
-/// real time: the same run repeats the same times.
+/// Random times depend on the gateway's seed, the request and how often it has arrived: each run repeats them.
 class Timing {
  public:
   template <class Rep, class Period,
@@ -1776,8 +1744,7 @@ class Timing {
   detail::Distribution distribution_;  // of nanoseconds
 };
 
-/// A number of tokens per second: fixed, or drawn for each token as in a Timing. From one token in 30 days to one per
-/// nanosecond.
+/// Tokens per second: fixed, or drawn for each token as in a Timing. From one in 30 days to one per nanosecond.
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
@@ -1807,10 +1774,9 @@ Rate log_normal(double median, double sigma);
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
-/// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut separately. `usage` and `max_tokens` still
-/// count tokens; pace, triggers and gates count deltas. Log probabilities are sent with the delta in which their token
-/// ends.
+/// How the content of a stream is cut into deltas. Reasoning, text, refusal and the arguments of each tool call are cut
+/// separately. `usage` and `max_tokens` still count tokens; pace, triggers and gates count deltas. Log probabilities
+/// are sent with the delta in which their token ends.
 class Chunking {
  public:
   enum class Kind { tokens, words, characters, bytes, pieces };
@@ -1837,8 +1803,7 @@ Chunking by_tokens(std::size_t count = 1);
 /// `count` words per delta, with any tokenizer. A word includes the white space before it. Each CJK ideograph, kana or
 /// hangul syllable is a word. In tool arguments, each run of letters or of punctuation is a word.
 Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points per delta. As with models, this separates a letter from its combining mark and splits
-/// composed emoji.
+/// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
 /// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
@@ -1861,14 +1826,12 @@ class Pace {
   /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
   /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
-  /// Sets how a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
   const std::optional<Timing>& gap() const { return gap_; }
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
-  /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
   /// Returns this pace with its unset parts taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
@@ -1938,8 +1901,7 @@ class SseDialect {
   /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// Sets the lines of a ping, separated by "\n", without the final blank line: ": ping" (default), "data:", "id: 7\n:
-  /// ping".
+  /// Sets the lines of a ping, separated by "\n", without the final blank line. Default: ": ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
   /// Sets whether a blank line follows the last event; a parser drops an event without it. Default: true.
@@ -1990,7 +1952,6 @@ class SseDialect {
 
 namespace detail {
 
-/// Throws GatewayError for an invalid dialect.
 void require_dialect(const SseDialect& dialect);
 /// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
 /// Differences at the end only count if the stream was sent `whole`.
@@ -2059,7 +2020,6 @@ class HttpReply {
       : HttpReply(Whole{status, std::string(std::string_view(body)), std::move(content_type)}) {}
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
-  /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
   // Moving copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
@@ -2071,13 +2031,10 @@ class HttpReply {
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
   /// Breaks the answer as Reply::fault breaks a raw reply or a failure: `fault(after_bytes(10), reset_connection())`.
-  /// Throws GatewayError for a fault that cannot happen in one.
   [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
-  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none. See
-  /// Reply::first_token_after.
+  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none.
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
-  /// The status; of a failure, the failure's.
   int status() const;
   /// The body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
@@ -2097,7 +2054,6 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  /// The parts of a reply that the delivery uses.
   Reply delivered() const;
 
   int status_ = 200;
@@ -2123,8 +2079,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
-/// a Fault of that reply.
+/// A fault of a connection, before or around a request; see Gateway::next_connection. Faults in a reply: Fault.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -2139,9 +2094,7 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When the fault occurs.
   enum class Moment {
-    /// The connection has just been accepted.
     accepted,
     /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
@@ -2175,14 +2128,12 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
-/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
-/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
+/// Sends RST at once, after the client's connect. The client sees ECONNRESET once, at its next write or read, rarely in
+/// connect. After a failed write, a read returns the end of the stream. For ECONNREFUSED: Gateway::refuse_connections.
 ConnectionFault reset_on_accept();
 /// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
-/// Not empty.
+/// Sends these bytes at once, then FIN, like a server that does not speak HTTP. Reads no request. Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
 /// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
 /// connection. The gateway discards the request unread and records no exchange.
@@ -2238,9 +2189,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw: the reply does not fit the
-    /// request, the tokens of a tokenizer do not add up to the text, or the gateway itself failed, for example with
-    /// std::bad_alloc. `detail` is the reason.
+    /// The gateway could not create the answer, though no function of the test threw; `detail` is the reason: the reply
+    /// does not fit the request, a tokenizer's tokens do not add up to the text, or std::bad_alloc and the like.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -2257,7 +2207,6 @@ std::string to_string(Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Decision& decision);
 
-/// How an exchange ended.
 struct Outcome {
   enum class Kind {
     /// It was still under way when the wait timed out.
@@ -2266,11 +2215,9 @@ struct Outcome {
     completed,
     /// The client closed or reset the connection before the end of the answer.
     client_left,
-    /// A scripted fault ended it.
     broken_by_fault,
     /// The client read nothing during the write timeout.
     client_stalled,
-    /// The gateway was stopped.
     stopped,
     /// Options::stall_guard ended an unlimited scripted wait that the client did not end.
     guard_expired,
@@ -2340,11 +2287,9 @@ class Exchange {
   std::uint64_t connection_id() const;
   /// The number of the request within its connection, from 1.
   std::size_t position() const;
-  /// Whether its connection had already served a request.
   bool reused_connection() const;
 
-  // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
-  // Journal::last().
+  // The first of each pair returns a reference into a named handle, the second a copy, for temporaries: last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
@@ -2369,14 +2314,12 @@ class Exchange {
   const std::string& key_id() const&;
   std::string key_id() &&;
 
-  /// What the gateway decided.
   const Decision& decision() const&;
   Decision decision() &&;
   /// The status of the answer, even if a fault kept it from arriving.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
-  /// The client's mistakes in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
@@ -2395,8 +2338,7 @@ class Exchange {
   /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
   /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order: `reset the connection after 2 tokens`. Ends with `: not reached` if the
-  /// reply ended before the trigger. Empty until the exchange has ended.
+  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
@@ -2409,8 +2351,7 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// The bytes sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
-  /// Copies the bytes.
+  /// The bytes sent so far, copied. Empty unless Options::keep_answers was set by then, or a sweep needs it.
   std::optional<SentAnswer> answer() const;
 
   /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
@@ -2425,8 +2366,8 @@ class Exchange {
   /// fields of the connection (Host, Content-Length, Connection, Expect, codings). Characters that would disturb a
   /// terminal, and invalid UTF-8, are written as octal numbers that printf converts back.
   std::string as_curl() const;
-  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, effects of faults
-  /// and chaos. Control characters, and others that would disturb a terminal, are escaped.
+  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, faults, chaos.
+  /// Characters that would disturb a terminal are escaped.
   std::string summary() const;
 
  private:
@@ -2461,7 +2402,6 @@ class Journal {
   std::size_t count() const;
   /// The number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
-  /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.
   Exchange last() const;
@@ -2472,13 +2412,11 @@ class Journal {
   std::vector<ConnectionHit> connection_hits() const;
   /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
-  /// Returns the exchanges of the key with this id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
   /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
-  /// Returns the exchanges whose chat request meets all conditions, oldest first, whether or not a stub answered:
-  /// `find(user_says("weather"), has_tool("get_weather"))`. Other requests meet none. Runs the test's functions in the
-  /// conditions and lets their exceptions pass.
+  /// Returns the exchanges whose chat request meets all conditions, whether or not a stub answered:
+  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions and lets their exceptions pass.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
@@ -2493,11 +2431,9 @@ class Journal {
 
   /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits in real time until every request that has begun to arrive has ended. Does not wait for a waiting reply whose
-  /// client has closed its side.
+  /// Waits in real time until all begun requests have ended, except waiting ones whose client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
-  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(), which Gateway::reset
-  /// deletes too.
+  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(); see Gateway::reset.
   void clear() const;
 
  private:
@@ -2514,11 +2450,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// is on, the journal keeps it, and Exchange::answer returns it. Keys are masked. Times count from the complete
 /// request, on the gateway's clock.
 struct SentAnswer {
-  /// How the answer ended.
   enum class Ending {
-    /// It has not ended.
     open,
-    /// It was sent completely.
     whole,
     /// The gateway closed the connection (FIN) before the end.
     closed,
@@ -2560,12 +2493,10 @@ struct SentAnswer {
   Duration ended_at{0};
   /// Whether it was sent event by event.
   bool is_streamed = false;
-  /// Whether SseDialect::gzip compressed it.
   bool is_compressed = false;
   /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
-  /// single part.
+  /// Whether a key was masked. If it spanned several parts, the body is a single part.
   bool has_masked_key = false;
 
   /// Returns all parts, concatenated.
@@ -2646,13 +2577,11 @@ struct Problem {
     place_not_reached,
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
-    /// Stubs were not called in order.
     out_of_order,
   };
   Kind kind;
   /// Complete lines; the last one has no line end.
   std::string text;
-  /// The exchanges concerned.
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
@@ -2668,11 +2597,9 @@ std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 /// A stub with expectations, as verify() found it.
 struct VerifiedStub {
   StubReference stub;
-  /// The number of its calls.
   std::size_t calls = 0;
   /// The expected number of calls: 0 with never(), empty if not set.
   std::optional<Range> expected{};
-  /// Whether it has should() conditions.
   bool has_should = false;
   /// Whether it was called as often as expected, and all requests met its should() conditions.
   bool met = true;
@@ -2689,13 +2616,11 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies: a result without its problems would be
-  // true.
+  // Moving copies: a result without its problems would be true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
 
-  /// Whether there are no problems.
   explicit operator bool() const;
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;
@@ -2755,7 +2680,6 @@ Verification called_in_order(const Stub& first, const Stubs&... others) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The weight of a finding.
 enum class Severity {
   /// The gateway accepts it, but its documentation does not list it. A note fails neither a Review nor a test.
   note,
@@ -2788,7 +2712,6 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
 
-/// The text that a finding prints.
 std::string text_of(const Finding& finding);
 
 }  // namespace detail
@@ -2839,7 +2762,7 @@ class ReportedProblems;
 /// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
 /// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
-/// A request counts as the retry of an earlier one if all of this holds:
+/// A request counts as the retry of an earlier one if:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
@@ -2873,18 +2796,15 @@ class ReportedProblems;
 /// have read them.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies: a review without its findings would be
-  // true.
+  // Moving copies: a review without its findings would be true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
 
-  /// Whether no finding fails a review: see Finding::fails_review.
   explicit operator bool() const;
   /// The findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  /// The number of judged exchanges.
   std::size_t judged() const { return judged_; }
   /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
@@ -2915,7 +2835,6 @@ class [[nodiscard]] Review {
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
-/// Returns all codes of findings.
 const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
@@ -2986,17 +2905,14 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is hidden if the secret has fewer than 16
-  /// characters.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end only of 16 characters or more.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
   std::vector<std::string> models;
   /// The operations it may use; empty: all.
   std::vector<Operation> operations;
-  /// Its own rate limit; empty: none.
   std::optional<RateLimit> limit;
-  /// Its own token limit; empty: none.
   std::optional<TokenLimit> limit_tokens;
   /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
@@ -3019,13 +2935,11 @@ namespace detail {
 
 struct Access;
 
-/// A key state for a number of requests.
 struct KeyStep {
   KeyState state;
   std::size_t requests;
 };
 
-/// The values of KeyOptions.
 struct KeyValues {
   std::optional<std::string> secret;
   bool disabled = false;
@@ -3047,10 +2961,9 @@ class KeyOptions {
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// Sets the key's secret. Default: generated. The documented service only has keys that start with `sk-`; this
-  /// accepts any visible ASCII without spaces, such as the `EMPTY` of local servers. Keys::create throws GatewayError
-  /// if it is empty, just `sk-` or in use. A secret without `sk-` and with fewer than 16 characters may be a word of a
-  /// prompt, so it is only masked in credential fields.
+  /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
+  /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
+  /// fewer than 16 characters may be a word of a prompt (`EMPTY`), so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -3062,11 +2975,9 @@ class KeyOptions {
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Limits the requests of the key per window of the gateway's clock; see RateLimit. Both are positive, or
-  /// Keys::create throws GatewayError. Default: unlimited.
+  /// Limits the requests of the key; see RateLimit. Both are positive, or Keys::create throws. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// Limits the tokens of the key per window of the gateway's clock; see TokenLimit. Applies in addition to limit().
-  /// Both are positive, or Keys::create throws GatewayError. Default: unlimited.
+  /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
   /// with its own limits. Default: each key counts alone.
@@ -3096,15 +3007,12 @@ class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for an invalid secret
-  /// (KeyOptions::secret) and for a limit that is not positive.
+  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for invalid options.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
   /// Disables the key: its requests get 403 from now on. No effect on a disabled key.
   void disable(const std::string& id) const;
-  /// Disables the key for its next `requests` requests, at least 1, which get 403; then it is enabled. See
-  /// KeyOptions::state_for.
+  /// Disables the key for its next `requests` requests, at least 1, which get 403; afterwards it is enabled.
   void disable_for(const std::string& id, std::size_t requests) const;
   /// Enables the key: its requests are accepted again. No effect on an enabled key.
   void enable(const std::string& id) const;
@@ -3116,21 +3024,15 @@ class Keys {
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
-  /// Removes the key's rate limit, if any.
   void unlimit_rate(const std::string& id) const;
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
-  /// Removes the key's token limit, if any.
   void unlimit_tokens(const std::string& id) const;
-  /// Sets the limit shared by all keys, both values positive, and restarts its count. Replaces Options::limit and
-  /// applies in addition to the keys' own limits.
+  /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
-  /// Removes the limit shared by all keys.
   void unlimit_rate_for_all() const;
-  /// Sets the token limit shared by all keys, both values positive, and restarts its count. Replaces
-  /// Options::limit_tokens and applies in addition to the keys' own limits.
+  /// The same for tokens; replaces Options::limit_tokens.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
-  /// Removes the token limit shared by all keys.
   void unlimit_tokens_for_all() const;
 
   /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.
@@ -3148,15 +3050,13 @@ class Keys {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. Also decides what
-/// requests may hold, unless Options::acceptance is set.
+/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. See also Acceptance.
 // A new profile needs a name here and a row in profile.cpp.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the minimum that SDKs need.
   documented,
   /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms with Retry-After. Uses Acceptance::openai() unless another is set. Fields that OpenAI documents
-  /// cause no finding.
+  /// retry-after-ms with Retry-After. Fields that OpenAI documents cause no finding.
   openai,
   /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
   /// deltas of reasoning, empty content in the finish chunk.
@@ -3171,7 +3071,6 @@ std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
 Profile profile_named(std::string_view name);
-/// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
 
 }}  // namespace mock_gateway
@@ -3340,8 +3239,7 @@ class Options {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Request features beyond the documentation. Each is on in a default Acceptance and off in Acceptance::strict(),
-/// unless its comment says otherwise.
+/// Request features beyond the documentation. Unless noted, on by default and off in Acceptance::strict().
 enum class Extension : unsigned char {
   /// `Authorization: bearer …` in any case. If off, exactly `Bearer`.
   bearer_in_any_case,
@@ -3365,20 +3263,16 @@ enum class Extension : unsigned char {
   tool_calls_in_messages,
   /// `stop` as a plain string: a finding, except in the openai profile, because OpenAI documents it.
   stop_as_string,
-  /// `tool_choice: "required"`.
   tool_choice_required,
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to the tools it names. Off; on in
-  /// openai().
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to its tools. Off; on in openai().
   allowed_tools,
   /// `response_format` of type `json_schema` without `schema`; any JSON object satisfies it. Off; on in openai().
   json_schema_without_schema,
-  /// Tools of type `custom`, whose input is text instead of JSON: in `tools`, in `tool_choice` and in calls within
-  /// messages. Off; on in openai().
+  /// Tools of type `custom` (their input is text), also in `tool_choice` and in messages. Off; on in openai().
   custom_tools,
   /// `max_completion_tokens`, a synonym of `max_tokens`. Both together get OpenAI's 400
   /// `invalid_parameter_combination`. If off, it is an unknown field. Off; on in openai().
   max_completion_tokens,
-  /// `logprobs` and `top_logprobs`.
   logprobs,
   /// `null` for an optional field, treated as absent.
   null_as_absent,
@@ -3410,8 +3304,7 @@ struct StrictAcceptance;
 class Acceptance {
  public:
   Acceptance();
-  /// What OpenAI accepts: the default plus role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, `max_completion_tokens` and OpenAI's other fields. If the profile's service does not
+  /// What OpenAI accepts: the default plus the extensions marked as on in openai(). If the profile's service does not
   /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
@@ -3423,7 +3316,6 @@ class Acceptance {
 
   /// Returns a copy with this extension on or off.
   [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
-  /// Whether this extension is on.
   bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
@@ -3438,17 +3330,14 @@ namespace detail {
 /// The narrowest named acceptance that has an extension on. The wider ones have it too.
 enum class TakenBy : unsigned char { usual, openai, lenient };
 
-/// An extension and its switch in scripts.
+/// An extension, its key in scripts (`name`) and its line in the table of these keys (`text`).
 struct ExtensionRow {
   Extension extension;
-  /// Its key in scripts.
   const char* name;
   TakenBy taken_by;
-  /// Its line in the table of a script's keys.
   const char* text;
 };
 
-/// An acceptance that has a name in scripts and for the program.
 struct NamedAcceptance {
   const char* name;
   Acceptance (*make)();
@@ -3501,7 +3390,6 @@ struct StrictAcceptance {
   static bool takes_documented_fields(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::unknown_fields);
   }
-  /// Whether null counts as absent for the fields whose null the service documents.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::null_as_absent);
   }
@@ -5382,15 +5270,12 @@ class Seldom {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The keys of an error body.
 enum class ErrorShape {
-  /// `code`, `message`, `type`.
   code_message_type,
   /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
   openai,
 };
 
-/// The key `system_fingerprint` of completions and chunks.
 enum class SystemFingerprint {
   absent,
   null,
@@ -5400,7 +5285,6 @@ enum class SystemFingerprint {
 
 /// The first delta of a choice, as JSON.
 struct RoleDelta {
-  /// A choice with text.
   std::string_view text;
   /// A choice with only tool calls, whose plain message has null content.
   std::string_view calls;
@@ -5427,8 +5311,7 @@ struct ProfileTraits {
   Acceptance (*acceptance)() = nullptr;
   /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
-  /// `stream_options` is written "stream_options.name".
+  /// Further fields that the service documents, without effect or finding. In `stream_options`: "stream_options.name".
   NameList further_fields;
   /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;
@@ -5436,7 +5319,6 @@ struct ProfileTraits {
   NameList nullable_fields;
   /// A temperature outside 0 to 2 gets 400; otherwise it is a finding.
   bool rejects_temperature_out_of_range = false;
-  /// The service documents `stop` as a string, so it causes no finding.
   bool documents_stop_as_string = false;
   /// `refusal`, `audio` or `function_call` may replace the content of an assistant's message.
   bool content_may_be_replaced = false;
@@ -5463,7 +5345,6 @@ struct ProfileTraits {
   bool logprobs_key = false;
   /// Messages without reasoning and deltas of content have null `reasoning_content`.
   bool null_reasoning = false;
-  /// A delta of reasoning has null `content`.
   bool null_content_while_thinking = false;
   RoleDelta role_delta = {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})", ""};
   /// The delta of a finish chunk, as JSON.
@@ -5473,13 +5354,12 @@ struct ProfileTraits {
 
   /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
-  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are sent.
   bool prompt_cache_tokens = false;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
 };
 
-/// Returns the row of a profile. Throws GatewayError if it has none.
+/// Throws GatewayError for an unknown profile.
 const ProfileTraits& traits_of(Profile profile);
 
 }}}  // namespace mock_gateway::detail
@@ -5492,11 +5372,10 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Throws GatewayError for a header field that RFC 9110, 5.5 forbids.
 void require_header_field(const std::string& name, const std::string& value);
-/// Returns the value. Throws GatewayError if it is not UTF-8, because JSON could not carry it; `what` names the value.
+/// Throws GatewayError if the value, named `what`, is not UTF-8, because JSON could not carry it.
 std::string require_utf8(std::string value, std::string_view what);
 /// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-/// Throws GatewayError about the use of a moved-from value of this type.
 [[noreturn]] void refuse_moved_from(const char* type);
 
 }}}  // namespace mock_gateway::detail
@@ -5515,7 +5394,6 @@ struct ScriptedToolCall {
   bool custom = false;  // call of a custom tool: the arguments are its input, which is any text
 };
 
-/// Fields to merge into one chunk of a stream.
 struct ExtraChunk {
   std::size_t number;  // counted from 1
   Json patch;
@@ -5530,7 +5408,6 @@ struct ScriptedChoice {
   std::optional<std::string> finish_reason;  // empty: derived from the content
 };
 
-/// A reply sent in place of a completion.
 struct RawReply {
   int status = 200;
   std::string body;
@@ -5589,19 +5466,15 @@ struct RequestError {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The argument of a trigger.
+/// The numbers of a trigger, each at least 1.
 enum class TriggerArgument {
   none,
-  /// A count or a number, at least 1.
   count,
-  /// The number of an event and a count of its bytes, both at least 1.
   event_and_byte,
 };
 
-/// The replies that can reach a trigger.
 enum class TriggerReach { any_reply, streams };
 
-/// A trigger, for checks, texts, and script keys with their schema.
 struct TriggerRow {
   Trigger::Kind kind;
   /// The name of its function, and its key in scripts.
@@ -5616,16 +5489,13 @@ struct TriggerRow {
   const char* place;
   /// Why no event can be skipped, repeated or inserted there. Empty: it is possible.
   const char* no_event;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 
-/// Where an effect can happen.
 enum class EffectPlace {
   anywhere,
   /// In the head of a plain reply.
   head,
-  /// Between two events of a stream.
   between_events,
   /// Between two events of a stream, where one follows.
   next_event,
@@ -5642,10 +5512,8 @@ struct EffectTraits {
   static constexpr unsigned omits_event = 4;
 };
 
-/// An effect, for checks, texts and scripts.
 struct EffectRow {
   Effect::Kind kind;
-  /// The name of its function, and its name in scripts.
   const char* name;
   EffectPlace place;
   unsigned traits;
@@ -5658,7 +5526,6 @@ struct EffectRow {
   bool has(unsigned trait) const { return (traits & trait) != 0; }
 };
 
-/// The kinds of arguments that effects take.
 enum class EffectArgument {
   /// A positive duration.
   duration,
@@ -5677,7 +5544,6 @@ struct EffectForm {
   Effect::Kind kind;
   const char* key;
   EffectArgument argument;
-  /// Its description in the documented table of script keys.
   const char* help;
   /// The end of the error about a wrong argument: the alternative without one.
   const char* instead = "";
@@ -5692,9 +5558,9 @@ Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
 
-/// Returns a trigger. Throws GatewayError if its number is 0.
+/// Throws GatewayError if a needed number is 0.
 Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
-// Each returns an effect with this argument. Throws GatewayError if the kind does not allow the value.
+// Each throws GatewayError if the kind does not allow the argument.
 Effect effect(Effect::Kind kind);
 Effect effect(Effect::Kind kind, Duration duration);
 Effect effect(Effect::Kind kind, Gate gate);
@@ -5703,9 +5569,7 @@ Effect effect(Effect::Kind kind, const Json& data);
 Effect effect(Effect::Kind kind, const Failure& failure);
 Effect effect(Effect::Kind kind, std::int64_t difference);
 
-/// The place in the reply, for waits and notes: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What happened to the exchange, for notes: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
@@ -5717,7 +5581,6 @@ std::string what_happened(const Fault& fault);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A failure that has a function in C++ and a name in scripts.
 struct FailureRow {
   const char* name;
   int status;
@@ -5772,18 +5635,15 @@ struct DialectMember {
   std::optional<Duration> SseDialect::*optional_duration = nullptr;
 };
 
-/// A setting of a dialect, for comparison, reports and scripts.
 struct DialectRow {
   /// Its setter, and its key in scripts.
   const char* name;
   DialectMember member;
-  /// Its description in the documented table of script keys.
   const char* help;
   /// What reports say of a stream with a non-default value. Empty: nothing.
   const char* unusual = "";
   /// Whether the setting only affects the end of a stream.
   bool at_end = false;
-  /// Whether the value is "\n", "\r\n" or "\r".
   bool is_line_end = false;
 
   static const DialectRow rows[];
@@ -5871,28 +5731,24 @@ inline constexpr std::array all = {request_refused,
 
 // ---- model/reply_checks.hpp -----------------------------------------------------------------------------------------
 
-// Checks of what a reply can carry and what can happen to it.
+// Checks of what a reply can carry and what can happen to it. Their errors are GatewayError.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
 
-/// Throws GatewayError unless the reply is a completion; `what` names the thing it cannot carry.
+/// Throws unless the reply is a completion; `what` names the thing it cannot carry.
 void require_completion(const ReplyData& data, const char* what);
-/// Returns the choice that a setter changes: the last. Throws GatewayError if the reply has no choices.
+/// Returns the choice that a setter changes: the last. Throws if the reply has no choices.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
-/// Returns compact JSON. Throws GatewayError if it is invalid; `what` names it.
 std::string json_text_of(const Json& value, const std::string& what);
-/// Returns the arguments of a scripted call as JSON text. Throws GatewayError if they are invalid.
 std::string arguments_text(const std::string& name, const Json& arguments);
-/// Returns the patch. Throws GatewayError if it is no merge patch.
 const Json& checked_patch(const Json& patch, const char* setter);
 double checked_logprob(double logprob);
 std::int64_t checked_count(std::int64_t tokens, const char* what);
-/// Throws GatewayError for a fault that can never happen.
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-/// Throws GatewayError if this pace has no effect on the reply.
+/// Throws if this pace has no effect on the reply.
 void require_paceable(const ReplyData& data, const Pace& pace);
-/// Throws GatewayError for a reply that cannot be one of several choices.
+/// Throws for a reply that cannot be one of several choices.
 void require_part(const ReplyData& part);
 /// Whether the data of an event has content for a client's user.
 bool says_something(const Json& event);
@@ -5910,7 +5766,6 @@ std::string why_never(const ReplyData& data, const Trigger& trigger, const Effec
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The values for the placeholders of a template.
 struct TemplateFacts {
   std::string last_user_text;
   const Json& body;  // of the request
@@ -6117,8 +5972,7 @@ class Reader {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-/// The replacements of secrets in records and output: for secrets that begin with `sk-`, and for other secrets and
-/// base64.
+/// The replacements of secrets that begin with `sk-`, and of other secrets and base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
@@ -6127,7 +5981,6 @@ bool looks_like_key(std::string_view text);
 /// Whether a header with this name carries a credential, so that its value is masked in records.
 bool is_sensitive_header(std::string_view name);
 
-/// The result of masking a text.
 struct Masked {
   std::size_t bytes = 0;
   /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
@@ -6138,8 +5991,7 @@ struct Masked {
 /// Secrets to find in texts, plain and in base64 (standard or for URLs). Thread-safe.
 class Known {
  public:
-  /// Adds a secret. Ignores it if it neither begins with `sk-` nor has 16 bytes, because it may be a word of a prompt,
-  /// like "EMPTY".
+  /// Ignores a secret that neither begins with `sk-` nor has 16 bytes: it may be a word of a prompt, like "EMPTY".
   void add(std::string_view secret);
   /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
   /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not
@@ -6170,7 +6022,6 @@ void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
-/// A key in a script document.
 struct ScriptedKey {
   std::string name;
   KeyOptions options = {};  // everything except the name
@@ -6179,7 +6030,6 @@ struct ScriptedKey {
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
-/// The size of a rate or token limit and its window.
 struct LimitBound {
   LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
   LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
@@ -6188,7 +6038,6 @@ struct LimitBound {
   Duration window;
 };
 
-/// The count of one limit in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
@@ -6212,7 +6061,6 @@ struct TakenTokens {
   std::vector<Place> places;
 };
 
-/// The reason that a request gets no tokens.
 struct TokenRefusal {
   TokenLimit limit;
   std::size_t used;
@@ -6224,13 +6072,11 @@ class KeyStore {
  public:
   enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
-  /// The result of checking an Authorization header.
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
     /// The key at that time; only for deleted, disabled and enabled.
     ApiKey key;
-    /// The credential after the scheme as sent, or the whole field without a scheme, to be masked in records; empty if
-    /// there is none. Of several fields, the first.
+    /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
     std::string credential;
   };
 
@@ -6267,11 +6113,9 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// The limit shared by all keys.
   std::optional<RateLimit> limit_for_all() const;
   std::optional<TokenLimit> limit_tokens_for_all() const;
 
-  /// The number of changes to keys and limits.
   const ChangeCount& changes() const { return changes_; }
 
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
@@ -6279,10 +6123,8 @@ class KeyStore {
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
   /// Like present(), without counting the request.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
-  /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
-  /// and counts against neither.
+  /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Whether the key has a token limit, its own or the shared one.
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
   /// than the request, otherwise the one with the longer remaining time.
@@ -6321,13 +6163,11 @@ class KeyStore {
   Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these require the mutex.
-  /// Adds a key with this secret, or a generated one.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   /// Advances the key's state after a counted request.
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// Returns the counts of the key's group, or its own.
   LimitWindow& window_of(Entry& its);
   LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
@@ -9457,7 +9297,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct RecordedProblem {
   /// Without secrets. Without the stub's place and title, which may change until they are requested.
   Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about, or null.
   std::shared_ptr<StubState> stub{};
   /// The parts of the request that scopes need.
   ReceivedRequest request{};
@@ -9467,7 +9306,6 @@ struct RecordedProblem {
 /// bounds the memory. Not thread-safe.
 class KeptProblems {
  public:
-  /// The problems of one kind in a scope that were not kept.
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
@@ -9480,12 +9318,10 @@ class KeptProblems {
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Deletes the problems of a scope and returns the kept ones. For a scope with a key, dropped problems are deleted
-  /// too; for a scope with only a header, they stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. For a scope of a header, dropped ones stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
   /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
@@ -9495,15 +9331,12 @@ class KeptProblems {
   static constexpr std::size_t most_fields = 10'000;  // in all groups: 0.5 MB
   static constexpr std::size_t most_stubs = 1'000;    // per group
 
-  /// Problems of one kind and one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
     /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
-    /// The stubs of the dropped problems.
     std::set<std::uint64_t> stubs{};
   };
   /// Kind, id and description of the key. A description may change.
@@ -9533,21 +9366,16 @@ struct JournalSignal {
   std::size_t under_way = 0;
 };
 
-/// What an answer said about retries.
 struct RetryAdvice {
   /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
   /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
-  /// Whether the field was retry-after-ms.
   bool in_milliseconds = false;
-  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
-  /// `x-should-retry`.
   std::optional<bool> should_retry;
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
@@ -9555,8 +9383,7 @@ struct RetryAdvice {
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
-  /// it.
+  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one.
   std::uint64_t credential = 0;
   /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
   std::uint64_t presented = 0;
@@ -9565,19 +9392,15 @@ struct Leaks {
 /// The data of one exchange. The first block is written before the record is published and never afterwards. Counters
 /// are atomic. The rest is guarded by the signal's mutex.
 struct ExchangeRecord final : ExchangeObserver {
-  /// A chaos rule that struck the exchange.
   struct ChaosStrike {
     std::string text;
-    /// Whether the rule breaks the reply.
     bool fault = false;
     /// Whether the reply did not reach the fault. Guarded by the signal's mutex.
     bool missed = false;
   };
 
-  /// A scripted fault of a stub's reply.
   struct ScriptedFault {
     Fault fault;
-    /// Whether the reply reached its trigger.
     bool reached = false;
   };
 
@@ -9604,8 +9427,7 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// The test's changes so far that affect replies to the request's key (GatewayState::changes): a request repeated
-  /// after a change is no retry.
+  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -9614,9 +9436,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
   std::uint64_t behind_stream = 0;
-  /// The problems that verify() reports about it.
   std::vector<RecordedProblem> problems;
-  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
   /// The gateway's keys, to mask the names of stubs and keys. May be null.
   std::shared_ptr<const KeyStore> keys;
@@ -9644,10 +9464,8 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes when the exchange ends;
-  /// the journal counts that.
+  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Computes its own weight before publication.
   void weigh();
 
   // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
@@ -9658,7 +9476,6 @@ struct ExchangeRecord final : ExchangeObserver {
   MOCK_GATEWAY_INLINE void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
-  /// Records the results of the reply's script after delivery.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
   /// Returns the number of chaos rules that struck, without those that had no effect.
@@ -9674,16 +9491,13 @@ class JournalState {
   /// Throws GatewayError if a limit is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// Reserves the id of an exchange that is published later.
   std::uint64_t reserve_id();
-  /// Publishes a record. Assigns an id unless one was reserved, and sets it in the record's findings and near misses.
-  /// Evicts the oldest records beyond the limits, but never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Returns the scope's problems since the last forget_problems(), oldest first; clear() keeps them.
   std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// Returns the number of further problems of the scope.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
@@ -9693,9 +9507,7 @@ class JournalState {
   std::uint64_t newest_id() const;
   /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
-  /// Records a fault that strikes a connection; keeps the newest.
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
   /// Ends a published exchange; repeated calls have no effect.
@@ -9708,7 +9520,6 @@ class JournalState {
   void clear();
   /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  /// New records since an earlier call.
   struct News {
     /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
@@ -9719,7 +9530,6 @@ class JournalState {
   };
   /// Returns the records published after the first `number`. The time depends only on their number.
   News news(std::uint64_t number) const;
-  /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
@@ -9727,22 +9537,17 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count, so
-  /// that it does not wait for another test's client.
+  /// Waits until no exchange of the scope is under way. For the scope of one test, only recorded exchanges count.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// Returns the number of the scope's exchanges under way. Requests not recorded yet only count for the scope of all
-  /// requests.
+  /// Returns the number of exchanges under way. Unrecorded requests only count for the scope of all requests.
   std::size_t open(const RequestScope& scope) const;
-  /// Returns the scope's recorded exchanges that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s" for the message of a failed wait: the first
-  /// three exchanges that wait as scripted. Empty if there are none.
+  /// Returns scripted_wait() of the first three exchanges that wait as scripted, for the message of a failed wait.
   std::string scripted_waits() const;
-  /// Returns the newest record of a stub, or null.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
@@ -9765,8 +9570,7 @@ class JournalState {
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
-                                                                   // reserved
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest id, while some are reserved
   std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -9779,7 +9583,6 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
-/// Returns what operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -9793,8 +9596,7 @@ std::string text_of(const Outcome& outcome);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The parts of a gateway shared by connections, verify() and handles such as Keys, Stub and Journal. Each part is
-/// thread-safe.
+/// The parts shared by connections, verify() and handles such as Keys, Stub and Journal. Each is thread-safe.
 struct GatewayParts {
   Clock clock;
   std::shared_ptr<KeyStore> keys;
@@ -9828,11 +9630,9 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit);
 /// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
-/// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
-/// Waits in real time, up to `patience`, until no exchange of the scope is under way, then reviews the records. Marks
-/// findings as seen in `reported` when the review is printed.
+/// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
@@ -9865,7 +9665,6 @@ struct Seen {
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 /// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
-/// Finds keys that a redirect took to or from another gateway of this process.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
@@ -9880,7 +9679,6 @@ class ChaosRules;
 /// unknown. The caller sets the exchange of the result.
 NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                  const Script::States& states);
-/// Whether all conditions are known to hold.
 bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
 /// Returns all texts in it that may contain a key.
@@ -9891,45 +9689,36 @@ std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 /// Returns the request in one line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
 
-/// The reason that no stub answered a request.
 struct Diagnosis {
   /// The request in brief and up to three stubs, closest first.
   std::string text;
   /// The closest stub in one line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
-  /// The stubs in the text.
   std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// Returns the first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service"
-/// exchange 3`.
+/// `no stub matched  POST /v1/chat/completions  key "billing service"   exchange 3`.
 std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
-/// Returns the recorded chat request in one line; empty for other requests.
 std::string brief(const ExchangeRecord& record);
 
 /// Whether the gateway itself refused the request because of its content: 400, 404 for a path, 405, 413, 415, or 401
 /// for a key that the gateway never had. Excludes scripted and forced failures, and the 401, 403 and 429 of a key that
 /// the gateway has or had.
 bool is_refusal(const ExchangeRecord& record);
-/// Returns the reason of such a refusal in one line: `temperature: expected a number, got a string ("hot")`. Empty for
-/// 401 and for requests that were not refused.
+/// Returns why it was refused: `temperature: expected a number, got a string ("hot")`. Empty for 401 and if it was not.
 std::string refusal(const ExchangeRecord& record);
-/// Whether the default reply could not answer a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);
 
-/// Returns what chaos did to the scope's recorded exchanges and how to repeat it: `chaos: seed 1, 2 rules, 7 of 100
-/// requests struck; Options{}.seed(1) or --seed 1 repeats these strikes`. Empty without chaos.
+/// `chaos: seed 1, 2 rules, 7 of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`, or empty.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
-/// A recorded chat request, parsed again for reports on stubs with unmet expectations.
 class RecordedCall {
  public:
   explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
 
   const ExchangeRecord& record() const { return *record_; }
-  /// Whether it was a chat request, regardless of the answer.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
   /// Whether it is a chat request that meets all conditions. Runs the test's functions and lets their exceptions pass.
@@ -9973,12 +9762,9 @@ class ReportedProblems {
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes and returns the new ones.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
-  /// more, because the same count means other ones in the next test.
+  /// Sets the notes of earlier tests. Mere counts may be printed again: the same count means other exchanges.
   void pass_over(const std::vector<std::string>& notes);
-  /// Returns the notes of the current test.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -9989,18 +9775,15 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// Computes the problems and notes of a gateway from its script and journal.
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
-  /// Waits in real time, up to `patience`, until no exchange of the scope is under way. Throws GatewayError for an
-  /// unknown key.
+  /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Returns the client's mistakes, after the same wait.
   Review review(const RequestScope& scope, Duration patience) const;
-  /// Problems and notes that have not been seen yet.
   struct Unreported {
     /// The message about problems and notes; empty if there are no problems.
     std::string problems;
@@ -10009,9 +9792,8 @@ class GatewayProblems {
   };
   /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// Returns the notes of verify() about exchanges after `since` that are not printed yet. Excludes stubs, which later
-  /// requests may call. Findings about these exchanges that fail no review come first, unless a review has printed
-  /// them.
+  /// Returns the unprinted notes about exchanges after `since`. Excludes stubs, which later requests may call. Findings
+  /// that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
   /// Marks notes about chaos and connection faults so far as old.
   void pass_over_notes() const;
@@ -10031,7 +9813,6 @@ class GatewayProblems {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// Returns the newest chat requests, oldest first; none if no stub needs them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Returns the stubs with expectations, and whether these are met according to the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
   /// Returns the text with masked keys, which names of stubs and matchers may contain.
@@ -10045,23 +9826,16 @@ class GatewayProblems {
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
-/// Verifies that each stub was called and that all its calls came before those of the next one.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// Returns the notes of verify() about the scope's exchanges after `since`, one line each: scripted faults and waits,
-/// unusual answers, failures. Limited to ten exchanges.
+/// Scripted faults and waits, unusual answers and failures after `since`: one line each, at most ten exchanges.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// Returns the connections struck by a scripted fault, one line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
-/// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// Returns the text of verify(): the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }}}  // namespace mock_gateway::detail
@@ -10070,7 +9844,6 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request that waits for a reply from the test.
 struct AskedRequest {
   /// The id of its exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;
@@ -10148,7 +9921,6 @@ class AskedWait final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The result of looking up a method and a path.
 struct Route {
   enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
@@ -10173,8 +9945,7 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
-  /// cannot be mounted.
+  /// Mounts an operation; replaces an equal one of the test. Throws GatewayError for one that cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.
@@ -10183,7 +9954,6 @@ class Operations {
   void unmount(const std::vector<Owned>& those);
   /// Returns the mounted operations without duplicates.
   std::vector<Operation> mounted() const;
-  /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
   /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;
@@ -10230,13 +10000,11 @@ class ServedModels {
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models. If any is served, adds models that stubs name, in mounting order, and those of requests.
+  /// Returns the given models; if any is served, also those that stubs name, in the order mounted, and those asked for.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Adds a model from a request to the list.
   void ask(const std::string& id);
   void forget_asked();
 
@@ -10298,8 +10066,7 @@ struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// Returns the number of changes by the test that affect requests of this key: a request repeated after a change is
-  /// no retry.
+  /// Returns the number of changes by the test that affect requests of this key; see ExchangeRecord::changes.
   std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
@@ -10309,7 +10076,6 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep the sent bytes.
   std::atomic<bool> keeps_answers{false};
   std::int64_t started;  // Unix seconds: the creation time of the listed models
 };
@@ -10324,17 +10090,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct DeliveryPlan {
   /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
-  /// The chaos rules applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
   /// With chaos, the number of scripted faults of the reply. The chaos faults follow them.
   std::size_t scripted_faults = 0;
-  /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
   /// The start of the pace. Default: the time when the request was complete.
   std::optional<TimePoint> start;
   bool stream = false;
-  /// The source of the events of a streamed completion.
   std::optional<Completion> completion;
   /// The number of content deltas of a plain completion, for the pace.
   std::size_t token_count = 0;
@@ -10349,11 +10112,9 @@ struct Answer {
   std::string content_type = "application/json";
   wire::Headers headers;
   std::string body;
-  /// The code of a failure.
   std::string error_code;
   /// The message of a documented rejection.
   std::string refusal;
-  /// The stub that answers, or null.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
   /// The tokens taken from token limits; null without limits.
@@ -10393,17 +10154,13 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
-  /// The findings for the review.
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
   /// The id reserved for its exchange; 0 if none.
   std::uint64_t exchange = 0;
-  /// Whether chaos rules existed that could strike it.
   bool under_chaos = false;
-  /// The problems for verify().
   std::vector<RecordedProblem> problems;
-  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
@@ -10412,11 +10169,9 @@ struct ServedRequest {
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// Answers 500 because a function of the test threw.
   bool callback_failed(const std::string& what);
   /// Answers 500 because the gateway could not make an answer.
   bool answer_failed(const std::string& reason);
-  /// Answers 500 because the test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
@@ -10450,7 +10205,6 @@ void judge_chat(ServedRequest& served);
 /// Continues a chat request that waits for the test's reply, if the wait is over.
 void judge_asked(ServedRequest& served);
 
-/// Returns a hash of the content of a chat request and the gateway's seed.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
 
 // limits.cpp
@@ -10470,8 +10224,7 @@ void keep_tokens(Answer& answer, const Usage& usage);
 /// headers, body or events, and times. Runs the test's tokenizer; its exception becomes a 500.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-/// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.
-/// Status, headers and body stay.
+/// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 // cross_origin.cpp
@@ -10491,8 +10244,7 @@ void add_cross_origin_headers(ServedRequest& served);
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds the headers that the profile has on every answer, except those already set. The documented profile has none;
-/// OpenAI's has a request id, the processing time, and the rest of the key's limits.
+/// Adds the headers that the profile has on every answer, except those already set.
 void add_profile_headers(ServedRequest& served);
 
 }}}  // namespace mock_gateway::detail
@@ -10501,7 +10253,6 @@ void add_profile_headers(ServedRequest& served);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The end of an answer's delivery.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
   /// The number of chunks of a streamed completion.
@@ -10510,8 +10261,7 @@ struct DeliveryEnd {
   bool is_guard_spent = false;
 };
 
-/// Records which parts of its script a reply reached. Reports to verify() the parts it did not reach, and waits ended
-/// by guards.
+/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
@@ -10529,14 +10279,12 @@ class RunningExchange {
   bool go_on() noexcept;
 
  private:
-  /// The data needed until there is an answer.
   struct Judgement;
 
   /// Records the request with masked keys.
   void record_request();
   /// Has the request judged. Returns whether there is an answer, which is then published and can be delivered.
   bool judge_and_publish();
-  /// Records the answer with masked keys.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
@@ -10576,7 +10324,6 @@ class ConnectionLoop final : public ConnectionHandler {
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  /// The progress of a connection.
   struct Course {
     /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
@@ -10599,7 +10346,6 @@ class ConnectionLoop final : public ConnectionHandler {
   static std::optional<bool> skip(Connection& connection, Course& course);
   /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
-  /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
@@ -10616,17 +10362,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
 /// Whether allows_json() may become true after the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Returns the 415 for any other Content-Type.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
 /// Whether a key may use a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
-/// Returns the 404 for a model that is not served.
 Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
-/// Refuses a request for a model: 403 if its key may not use it, otherwise 404 if it is not served. Returns whether it
-/// refused.
+/// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }}}  // namespace mock_gateway::detail
@@ -10650,7 +10393,6 @@ class Busy {
   Connection& connection_;
 };
 
-/// Runs the test's code and returns its exception as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
   try {
@@ -13979,7 +13721,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace failures {
 
-/// Throws GatewayError for a negative duration; `instead` tells how to send one.
 MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
@@ -14257,7 +13998,6 @@ MOCK_GATEWAY_INLINE Trigger trigger(Trigger::Kind kind, std::size_t count, std::
   return Access::make<Trigger>(kind, count, byte);
 }
 
-/// Throws GatewayError: the effect needs a different argument of this kind.
 [[noreturn]] MOCK_GATEWAY_INLINE void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
   std::string message = std::string(row_of(kind).name) + " needs " + needed;
   for (const EffectForm& form : forms)
@@ -14756,7 +14496,6 @@ inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"aud
                                                                             "top_logprobs",
                                                                             "top_p"};
 
-/// Returns a row that has the documented profile's values under another name.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;
@@ -15446,7 +15185,6 @@ MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, c
   return "the body has " + text::counted(body->size(), "byte");
 }
 
-/// Why the body can never be truncated at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   if (kind == Trigger::Kind::before_headers) return "the body has not begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
@@ -15455,7 +15193,6 @@ MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigg
   return "";
 }
 
-/// Why an effect in the head can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   if (kind != Trigger::Kind::before_headers) return "the Content-Length is in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
@@ -15465,7 +15202,6 @@ MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger
   return "";
 }
 
-/// Why the effect can never happen at this trigger; empty if it can.
 MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
   switch (faults::row_of(effect).place) {
@@ -15478,7 +15214,6 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, co
   return faults::row_of(trigger).no_event;
 }
 
-/// The triggers that any reply can reach: "before_headers, after_headers, after_bytes or at_end".
 MOCK_GATEWAY_INLINE std::string triggers_of_any_reply() {
   std::string names;
   const char* last = nullptr;
@@ -15570,7 +15305,6 @@ inline constexpr std::string_view of_header = "request.header.";
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// Returns the value at the pointer, or null.
 MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -15605,7 +15339,6 @@ class Filler {
   void fill_json_text(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, true);
   }
-  /// Fills the strings in a value.
   void fill(Json& value) {
     if (value.is_string()) {
       fill(value.get_ref<std::string&>());
@@ -16902,7 +16635,6 @@ void require_limit(const std::optional<RateLimit>& limit);
 void require_limit(const std::optional<TokenLimit>& limit);
 /// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models);
-/// Returns the values for x-ratelimit headers.
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
@@ -17505,8 +17237,7 @@ MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limi
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
-// The shortest keys of providers and proxies have 25 characters. Words such as "sk-learn" and class names of spinners
-// have fewer than 20.
+// Keys of providers and proxies have at least 25 characters; words such as "sk-learn" have fewer than 20.
 inline constexpr std::size_t shortest_foreign_key = 20;
 /// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
@@ -17522,7 +17253,6 @@ struct Span {
   bool is_key;
 };
 
-/// Finds secrets in a text and in its unescaped form.
 struct Scanner {
   const Known& known;
   const Known& others;
@@ -26683,7 +26413,6 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-/// Returns the number of conditions that keep the stub from answering.
 MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses
@@ -26879,8 +26608,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an empty object with reserved space for all members, including members of the control API, because growing
-/// copies the members.
+/// Reserves room for all members, including those of the control API: a growing object copies its members.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -27063,7 +26791,6 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
 /// The maximum number of bytes of an answer to show.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
-/// The parts within that limit.
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
   std::size_t room = longest_answer;
@@ -27269,19 +26996,14 @@ namespace journal {
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
 /// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);
 /// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes);
-/// Returns a shell word, without quotes if it needs none.
 std::string shell_word(std::string_view text);
-/// Whether curl generates this field from the request.
 bool made_by_curl(std::string_view name);
-/// Returns a header field as curl's argument.
 std::string header_argument(const wire::Header& header);
-/// Returns curl's arguments for this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
 /// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body);
@@ -27616,13 +27338,11 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A request that the stub did not answer, with its near miss.
 struct Nearest {
   const RecordedCall* call = nullptr;  // may be null
   NearMiss near;
 };
 
-/// Returns the first call that the stub matches.
 MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
@@ -27648,7 +27368,6 @@ MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
   return best;
 }
 
-/// Adds the closest request to the problem of a stub with too few calls.
 MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   Nearest match = hidden(stub, calls);
   const bool is_match = match.call != nullptr;
@@ -27726,7 +27445,6 @@ MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::s
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// Returns the line about chaos as a note, if it is not empty.
 MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};
@@ -28180,7 +27898,6 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
 
-/// Returns a request with only its key, for scopes.
 MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
   ReceivedRequest request;
   request.key_id = id;
@@ -28297,8 +28014,7 @@ MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fa
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// Returns "was answered with 500 internal_error as scripted". Empty for other answers, and for failures that problems,
-/// findings or the line about chaos report.
+/// "was answered with 500 internal_error as scripted". Empty if problems, findings or the chaos line report it.
 MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
   if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called
@@ -28861,7 +28577,6 @@ MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::strin
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
-/// Returns the value of a sensitive field with its credential replaced.
 MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
@@ -28882,8 +28597,7 @@ MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Header
   }
 }
 
-/// Masks the sensitive fields of a raw header section, including continuation lines (RFC 9112, 5.2) and malformed
-/// lines.
+/// Masks the sensitive fields of a raw head, including continuation lines (RFC 9112, 5.2) and malformed lines.
 MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
@@ -28991,7 +28705,6 @@ namespace redirects {
 
 using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
 
-/// The journals of this process.
 struct Journals {
   std::mutex mutex;
   std::vector<std::weak_ptr<const JournalState>> all;
@@ -29003,7 +28716,6 @@ MOCK_GATEWAY_INLINE Journals& journals() {
   return *journals;
 }
 
-/// Returns the records of each other gateway; omits gateways without records.
 MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
@@ -29027,7 +28739,6 @@ MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
   return server;
 }
 
-/// Returns path and query of an absolute URL.
 MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
   if (path == std::string_view::npos) return "/";
@@ -29035,7 +28746,6 @@ MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request follows this redirect with the same credential.
 MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
@@ -29047,7 +28757,6 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
-/// Returns the first request in `there` that follows the redirect of `redirected`.
 MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
@@ -29056,7 +28765,6 @@ MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redi
   return found == there.end() ? nullptr : found->get();
 }
 
-/// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
 MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
@@ -29137,14 +28845,12 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
 
-/// Whether the first was answered before the second arrived.
 MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
-/// was not answered.
+/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -29158,7 +28864,6 @@ MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to send the same request in parallel calls.
 MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
@@ -29218,7 +28923,6 @@ MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing changed in between, and the second came after the first was over.
 MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
@@ -29229,13 +28933,11 @@ MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry, if any.
 MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "a new Idempotency-Key" : "";
 }
 
-/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
   std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
@@ -29243,7 +28945,6 @@ struct TooEarly {
   bool by_body = false;  // whether only the body gave the time
 };
 
-/// Empty if it came in time.
 MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -29336,7 +29037,6 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& 
                  message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));
 }
 
-/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -29351,20 +29051,17 @@ MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const See
                                   "Send the same key with every attempt of a call.");
 }
 
-/// Whether the client left the first before its answer began, and then sent the second.
 MOCK_GATEWAY_INLINE bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first was unanswered when the second arrived.
 MOCK_GATEWAY_INLINE bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second repeats the first without waiting for its answer.
 MOCK_GATEWAY_INLINE bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -29386,7 +29083,6 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
-/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
@@ -29724,7 +29420,6 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
 
 namespace review {
 
-/// Removes switched-off findings and sorts the others.
 MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -29901,7 +29596,6 @@ MOCK_GATEWAY_INLINE std::string_view without_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// Returns the unit at the start of the text, or null.
 MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
   for (const Unit& unit : units) {
     if (text.substr(0, unit.name.size()) != unit.name) continue;
@@ -29928,7 +29622,6 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// Returns the time after these words, ignoring JSON punctuation in between.
 MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());
@@ -29937,7 +29630,6 @@ MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, s
   return std::nullopt;
 }
 
-/// Whether the body contains the word on its own.
 MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) {
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -30192,8 +29884,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
 /// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, the draw for a streamed request does not depend on equal plain requests, or on equal
-  // requests with another key.
+  // Unlike generated values, the draw for a stream does not depend on equal plain requests or other keys.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -30228,7 +29919,6 @@ MOCK_GATEWAY_INLINE Reply default_reply_to(const ServedRequest& served) {
   return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
-/// The default reply for a stub.
 struct DefaultReply {
   std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
   std::exception_ptr problem;          // the reason that it cannot be made, or null
@@ -30247,8 +29937,7 @@ struct DefaultReply {
   }
 };
 
-/// Chooses a stub. Chooses nothing if no mounted stub applies to the request. Runs the test's matchers, which may
-/// throw.
+/// Chooses a stub, unless no mounted stub applies to the request. Runs the test's matchers, which may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -30267,7 +29956,6 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
          served.callback_failed("a should condition of " + choice->stub->title() + " threw: " + *thrown_by_validator);
 }
 
-/// Refuses a request that matches a stub with never().
 MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
   redact(title, served.presented, *served.gateway.keys);
@@ -30303,7 +29991,6 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   served.problems.push_back(std::move(recorded));
 }
 
-/// Takes the test's reply for the stub after the wait. Returns whether the request is already answered.
 MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
@@ -30326,8 +30013,7 @@ MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& aske
                               " of the program's control API (--control)");
 }
 
-/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
-/// because the test was asked.
+/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub refuses the request.
 MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
     served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
@@ -30368,7 +30054,6 @@ MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub,
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-/// Takes the reply of the chosen stub.
 MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
   if (made.problem) std::rethrow_exception(made.problem);
@@ -30376,7 +30061,6 @@ MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice&
   return false;
 }
 
-/// Asks the test for the reply of the chosen stub.
 MOCK_GATEWAY_INLINE void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
   served.exchange = served.gateway.journal->reserve_id();
   served.asked = share<AskedChat>(served, choice, std::move(hits));
@@ -30712,14 +30396,12 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
-/// Records a problem of the delivery for verify(): the request in brief, the problem, and the stub of the reply.
 MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
   std::string text = brief(record) + "  " + what;
   if (record.stub) text += "\n  reply of " + record.stub->title();
   journal.report(record, {{kind, std::move(text)}});
 }
 
-/// Reports the parts of the script that a completed reply did not reach.
 MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
                    const Delivery& delivery, std::size_t chunks) {
   const ReplyData& reply = Access::data(*plan.reply);
@@ -30987,7 +30669,6 @@ MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
   }
 }
 
-/// Makes the answer, or continues to make it.
 MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   try {
     if (!served.asked) ask(served);
@@ -31043,7 +30724,6 @@ MOCK_GATEWAY_INLINE std::size_t bounded_tokens(std::int64_t tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
 }
 
-/// Refuses the request, with the remaining time of the window.
 MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
   // Rounded up, so that a client that waits whole seconds is not early. The cap avoids an overflow of Duration when a
   // time close to its maximum is rounded up.
@@ -31084,7 +30764,6 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
                     *refusal.left);
 }
 
-/// Takes the tokens that `count` returns, if the key has a token limit.
 template <class Count>
 bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;
@@ -31139,7 +30818,6 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// Method and path, the lookup key of operations.
 using Name = std::pair<std::string, std::string>;
 
 MOCK_GATEWAY_INLINE Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
@@ -31418,7 +31096,6 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
   delivery.reply = share<const Reply>(std::move(reply));
 }
 
-/// Returns when the tokens of a scripted reply are sent.
 MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
@@ -31426,8 +31103,7 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pac
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Describes the unusual parts of an answer: finish reasons other than stop and tool_calls, several choices, several
-/// tool calls in one choice. Example: "finish_reason length was sent". Empty if there are no such parts.
+/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
 MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;
@@ -31545,7 +31221,6 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
-/// Returns the form that the Content-Type declares and the acceptance allows.
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
@@ -31626,8 +31301,7 @@ MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) 
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers of the transfer, except those already set. Closes the connection after the answer if it cannot be
-/// reused.
+/// Adds the headers of the transfer, except those already set. Closes a connection that cannot be reused.
 MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   const IncomingRequest& incoming = served.incoming;
   wire::Headers& headers = served.answer.headers;
@@ -31660,7 +31334,6 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// The number of the request on its connection, from 1.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;
@@ -39880,288 +39553,288 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    276    gateway/gateway.hpp
 //    461    gateway/chat_script.hpp
 //    611    model/range.hpp
-//    645    script/matcher.hpp
-//    723    script/matchers.hpp
-//    852    model/reply.hpp
-//   1191    model/received_request.hpp
-//   1277    model/failure.hpp
-//   1384    core/wait.hpp
-//   1414    core/clock.hpp
-//   1518    model/fault.hpp
-//   1686    model/hold.hpp
-//   1728    model/pace.hpp
-//   1885    model/sse_dialect.hpp
-//   2003    model/writes.hpp
-//   2034    model/http_reply.hpp
-//   2116    model/connection_fault.hpp
-//   2212    evidence/journal.hpp
-//   2509    model/sent_answer.hpp
-//   2580    script/near_miss.hpp
-//   2626    evidence/verification.hpp
-//   2754    model/finding.hpp
-//   2798    evidence/review.hpp
-//   2923    model/operation.hpp
-//   2954    keys/api_key.hpp
-//   3083    keys/keys.hpp
-//   3147    model/profile.hpp
-//   3179    model/tokenizer.hpp
-//   3191    gateway/options.hpp
-//   3339    model/acceptance.hpp
-//   3519    request/chat_request.hpp
-//   3638    script/scope.hpp
-//   3693    script/failure_scope.hpp
-//   3739    script/chaos.hpp
-//   3840    gateway/sweep.hpp
-//   3978    gateway/catalogue.hpp
-//   4148    gateway/mishaps.hpp
-//   4250    document/scenario_files.hpp
-//   4282    core/error.hpp
-//   4297    document/script_document.hpp
-//   4440    evidence/evidence_json.hpp
-//   4464    core/printed.hpp
-//   4493    core/reporter.hpp
-//   4572  Implementation
-//   4633    core/text.hpp
-//   4736    core/random.hpp
-//   4767    core/json_reader.hpp
-//   4821    core/pattern.hpp
-//   4912    core/json_pointer.hpp
-//   4929    core/calendar.hpp
-//   4963    core/access.hpp
-//   5035    core/timeline.hpp
-//   5220    core/process.hpp
-//   5243    core/relief.hpp
-//   5273    core/warning.hpp
-//   5282    core/rows.hpp
-//   5308    core/change_count.hpp
-//   5352    core/seldom.hpp
-//   5379    model/profile_traits.hpp
-//   5487    model/checks.hpp
-//   5504    model/reply_data.hpp
-//   5572    model/request_error.hpp
-//   5585    model/fault_rows.hpp
-//   5714    model/failure_rows.hpp
-//   5755    model/dialect_rows.hpp
-//   5795    model/finding_kinds.hpp
-//   5872    model/reply_checks.hpp
-//   5907    model/reply_template.hpp
-//   5930    request/embedding_request.hpp
-//   5954    request/chat_parser.hpp
-//   5971    request/chat_fields.hpp
-//   6019    request/chat_reader.hpp
-//   6115    keys/secrets.hpp
-//   6162    keys/key_store.hpp
-//   6389    answer/bodies.hpp
-//   6417    answer/events.hpp
-//   6464    answer/tokens.hpp
-//   6535    answer/completion.hpp
-//   6639    answer/completion_json.hpp
-//   6672    answer/completion_events.hpp
-//   6735    answer/words.hpp
-//   6750    answer/default_reply.hpp
-//   6765    answer/schema_instance.hpp
-//   6786    answer/embeddings.hpp
-//   6802    answer/occurrences.hpp
-//   6825    answer/schema_checker.hpp
-//   6915    script/matcher_node.hpp
-//   7005    script/script.hpp
-//   7285    script/chaos_plan.hpp
-//   7331    script/chaos_rules.hpp
-//   7413    script/connection_faults.hpp
-//   7469    script/forced_failures.hpp
-//   7514    script/field_matchers.hpp
-//   7608    script/hiding.hpp
-//   7649    script/excerpts.hpp
-//   7675    script/json_comparison.hpp
-//   7702    script/matcher_leaf.hpp
-//   7733    delivery/answer_log.hpp
-//   7842    delivery/gzip.hpp
-//   7867    delivery/framing.hpp
-//   7916    delivery/outlet.hpp
-//   7963    delivery/pace_schedule.hpp
-//   8005    delivery/progress.hpp
-//   8055    delivery/waits.hpp
-//   8131    delivery/write_queue.hpp
-//   8223    delivery/delivery.hpp
-//   8489    http/exchange_observer.hpp
-//   8523    http/sockets.hpp
-//   8643    http/wakes.hpp
-//   8688    http/connection.hpp
-//   8955    http/request_reader.hpp
-//   9079    http/server.hpp
-//   9135    http/response.hpp
-//   9150    http/turned_away.hpp
-//   9198    http/workers.hpp
-//   9254    http/acceptor.hpp
-//   9297    http/compatibility.hpp
-//   9307    http/poller.hpp
-//   9346    http/reactor.hpp
-//   9452    evidence/kept_problems.hpp
-//   9522    evidence/record.hpp
-//   9790    evidence/gateway_parts.hpp
-//   9809    evidence/review_parts.hpp
-//   9873    evidence/diagnosis.hpp
-//   9945    evidence/redaction.hpp
-//   9966    evidence/gateway_problems.hpp
-//  10069    serve/asked_requests.hpp
-//  10147    serve/operations.hpp
-//  10217    serve/served_models.hpp
-//  10259    serve/gateway_state.hpp
-//  10319    serve/served_request.hpp
-//  10500    serve/runner.hpp
-//  10566    serve/connection_loop.hpp
-//  10611    serve/request_checks.hpp
-//  10634    serve/tester_code.hpp
-//  10699    gateway/catalogue_entries.hpp
-//  11001    gateway/option_values.hpp
-//  11062    gateway/sweep_run.hpp
-//  11086    document/script_reader.hpp
-//  11294    document/script_files.hpp
-//  11313    document/script_references.hpp
-//  11348    document/script_sections.hpp
-//  11478    document/script_values.hpp
-//  11613    document/loaded_document.hpp
-//  11645    core/calendar.cpp
-//  11755    core/clock.cpp
-//  12157    core/gate.cpp
-//  12367    core/implementation.cpp
-//  12379    core/json_pointer.cpp
-//  12436    core/json_reader.cpp
-//  12775    core/pattern.cpp
-//  13188    core/process.cpp
-//  13212    core/random.cpp
-//  13271    core/relief.cpp
-//  13297    core/reporter.cpp
-//  13380    core/source_location.cpp
-//  13396    core/text.cpp
-//  13750    core/wait.cpp
-//  13762    core/warning.cpp
-//  13776    model/acceptance.cpp
-//  13835    model/checks.cpp
-//  13872    model/connection_fault.cpp
-//  13974    model/failure.cpp
-//  14121    model/fault.cpp
-//  14356    model/finding.cpp
-//  14390    model/hold.cpp
-//  14412    model/http_reply.cpp
-//  14478    model/pace.cpp
-//  14676    model/profile.cpp
-//  14855    model/range.cpp
-//  14885    model/received_request.cpp
-//  14953    model/reply.cpp
-//  15364    model/reply_checks.cpp
-//  15556    model/reply_template.cpp
-//  15729    model/sent_answer.cpp
-//  15757    model/sse_dialect.cpp
-//  15902    request/chat_fields.cpp
-//  16044    request/chat_messages.cpp
-//  16253    request/chat_reader.cpp
-//  16666    request/chat_request.cpp
-//  16750    request/embedding_request.cpp
-//  16838    keys/api_key.cpp
-//  16888    keys/key_store.cpp
-//  17436    keys/keys.cpp
-//  17500    keys/secrets.cpp
-//  17707    answer/bodies.cpp
-//  17812    answer/completion.cpp
-//  18045    answer/completion_events.cpp
-//  18255    answer/completion_json.cpp
-//  18472    answer/default_reply.cpp
-//  18669    answer/embeddings.cpp
-//  18786    answer/events.cpp
-//  18805    answer/occurrences.cpp
-//  18827    answer/schema_checker.cpp
-//  19290    answer/schema_instance.cpp
-//  19663    answer/tokens.cpp
-//  19889    answer/words.cpp
-//  19950    script/chaos.cpp
-//  20090    script/chaos_rules.cpp
-//  20202    script/connection_faults.cpp
-//  20311    script/excerpts.cpp
-//  20374    script/field_matchers.cpp
-//  20787    script/forced_failures.cpp
-//  20891    script/hiding.cpp
-//  21008    script/json_comparison.cpp
-//  21094    script/matcher.cpp
-//  21349    script/matchers.cpp
-//  21705    script/scope.cpp
-//  21763    script/script.cpp
-//  22194    script/text_matchers.cpp
-//  22316    delivery/answer_log.cpp
-//  22486    delivery/delivery.cpp
-//  22950    delivery/faults_and_waits.cpp
-//  23225    delivery/framing.cpp
-//  23342    delivery/gzip.cpp
-//  23409    delivery/pace_schedule.cpp
-//  23478    delivery/progress.cpp
-//  23529    delivery/write_queue.cpp
-//  23677    http/acceptor.cpp
-//  23785    http/compatibility.cpp
-//  23894    http/connection.cpp
-//  24475    http/poller.cpp
-//  24690    http/reactor.cpp
-//  24957    http/request_reader.cpp
-//  25407    http/response.cpp
-//  25488    http/server.cpp
-//  25896    http/sockets.cpp
-//  26404    http/turned_away.cpp
-//  26493    http/wakes.cpp
-//  26541    http/workers.cpp
-//  26654    evidence/diagnosis.cpp
-//  26874    evidence/evidence_json.cpp
-//  27259    evidence/exchange.cpp
-//  27562    evidence/gateway_problems.cpp
-//  28013    evidence/journal.cpp
-//  28171    evidence/kept_problems.cpp
-//  28282    evidence/notes.cpp
-//  28383    evidence/record.cpp
-//  28843    evidence/redaction.cpp
-//  28985    evidence/redirects.cpp
-//  29094    evidence/retries.cpp
-//  29487    evidence/review.cpp
-//  29869    evidence/told_in_body.cpp
-//  29969    evidence/verification.cpp
-//  30086    serve/asked_requests.cpp
-//  30153    serve/chat_judge.cpp
-//  30474    serve/connection_loop.cpp
-//  30634    serve/cross_origin.cpp
-//  30677    serve/delivery_report.cpp
-//  30768    serve/gateway_state.cpp
-//  30804    serve/judge.cpp
-//  31032    serve/limits.cpp
-//  31131    serve/operations.cpp
-//  31354    serve/profile_headers.cpp
-//  31395    serve/reply_answer.cpp
-//  31539    serve/request_checks.cpp
-//  31614    serve/runner.cpp
-//  31877    serve/served_models.cpp
-//  31955    serve/served_request.cpp
-//  32023    gateway/catalogue.cpp
-//  32443    gateway/catalogue_chunks.cpp
-//  32741    gateway/catalogue_delivery.cpp
-//  32896    gateway/catalogue_entries.cpp
-//  33125    gateway/catalogue_failures.cpp
-//  33413    gateway/catalogue_framing.cpp
-//  33600    gateway/catalogue_tool_calls.cpp
-//  33804    gateway/chat_script.cpp
-//  33953    gateway/gateway.cpp
-//  34244    gateway/mishaps.cpp
-//  34591    gateway/options.cpp
-//  34744    gateway/sweep.cpp
-//  35167    document/scenario_files.cpp
-//  35319    document/script_document.cpp
-//  35721    document/script_faults.cpp
-//  36030    document/script_files.cpp
-//  36175    document/script_gateway.cpp
-//  36509    document/script_matchers.cpp
-//  36875    document/script_objects.cpp
-//  37042    document/script_reader.cpp
-//  37485    document/script_references.cpp
-//  37810    document/script_replies.cpp
-//  38287    document/script_schema.cpp
-//  38422    document/script_sections.cpp
-//  39005    document/script_values.cpp
-//  39420  Adapters
-//  39437    adapters/catch2.hpp
-//  39594    adapters/doctest.hpp
-//  39757    adapters/gtest.hpp
+//    643    script/matcher.hpp
+//    721    script/matchers.hpp
+//    850    model/reply.hpp
+//   1171    model/received_request.hpp
+//   1255    model/failure.hpp
+//   1357    core/wait.hpp
+//   1387    core/clock.hpp
+//   1491    model/fault.hpp
+//   1656    model/hold.hpp
+//   1698    model/pace.hpp
+//   1848    model/sse_dialect.hpp
+//   1964    model/writes.hpp
+//   1995    model/http_reply.hpp
+//   2072    model/connection_fault.hpp
+//   2163    evidence/journal.hpp
+//   2445    model/sent_answer.hpp
+//   2511    script/near_miss.hpp
+//   2557    evidence/verification.hpp
+//   2679    model/finding.hpp
+//   2721    evidence/review.hpp
+//   2841    model/operation.hpp
+//   2872    keys/api_key.hpp
+//   2993    keys/keys.hpp
+//   3048    model/profile.hpp
+//   3077    model/tokenizer.hpp
+//   3089    gateway/options.hpp
+//   3238    model/acceptance.hpp
+//   3407    request/chat_request.hpp
+//   3526    script/scope.hpp
+//   3581    script/failure_scope.hpp
+//   3627    script/chaos.hpp
+//   3728    gateway/sweep.hpp
+//   3866    gateway/catalogue.hpp
+//   4036    gateway/mishaps.hpp
+//   4138    document/scenario_files.hpp
+//   4170    core/error.hpp
+//   4185    document/script_document.hpp
+//   4328    evidence/evidence_json.hpp
+//   4352    core/printed.hpp
+//   4381    core/reporter.hpp
+//   4460  Implementation
+//   4521    core/text.hpp
+//   4624    core/random.hpp
+//   4655    core/json_reader.hpp
+//   4709    core/pattern.hpp
+//   4800    core/json_pointer.hpp
+//   4817    core/calendar.hpp
+//   4851    core/access.hpp
+//   4923    core/timeline.hpp
+//   5108    core/process.hpp
+//   5131    core/relief.hpp
+//   5161    core/warning.hpp
+//   5170    core/rows.hpp
+//   5196    core/change_count.hpp
+//   5240    core/seldom.hpp
+//   5267    model/profile_traits.hpp
+//   5367    model/checks.hpp
+//   5383    model/reply_data.hpp
+//   5449    model/request_error.hpp
+//   5462    model/fault_rows.hpp
+//   5578    model/failure_rows.hpp
+//   5618    model/dialect_rows.hpp
+//   5655    model/finding_kinds.hpp
+//   5732    model/reply_checks.hpp
+//   5763    model/reply_template.hpp
+//   5785    request/embedding_request.hpp
+//   5809    request/chat_parser.hpp
+//   5826    request/chat_fields.hpp
+//   5874    request/chat_reader.hpp
+//   5970    keys/secrets.hpp
+//   6014    keys/key_store.hpp
+//   6228    answer/bodies.hpp
+//   6256    answer/events.hpp
+//   6303    answer/tokens.hpp
+//   6374    answer/completion.hpp
+//   6478    answer/completion_json.hpp
+//   6511    answer/completion_events.hpp
+//   6574    answer/words.hpp
+//   6589    answer/default_reply.hpp
+//   6604    answer/schema_instance.hpp
+//   6625    answer/embeddings.hpp
+//   6641    answer/occurrences.hpp
+//   6664    answer/schema_checker.hpp
+//   6754    script/matcher_node.hpp
+//   6844    script/script.hpp
+//   7124    script/chaos_plan.hpp
+//   7170    script/chaos_rules.hpp
+//   7252    script/connection_faults.hpp
+//   7308    script/forced_failures.hpp
+//   7353    script/field_matchers.hpp
+//   7447    script/hiding.hpp
+//   7488    script/excerpts.hpp
+//   7514    script/json_comparison.hpp
+//   7541    script/matcher_leaf.hpp
+//   7572    delivery/answer_log.hpp
+//   7681    delivery/gzip.hpp
+//   7706    delivery/framing.hpp
+//   7755    delivery/outlet.hpp
+//   7802    delivery/pace_schedule.hpp
+//   7844    delivery/progress.hpp
+//   7894    delivery/waits.hpp
+//   7970    delivery/write_queue.hpp
+//   8062    delivery/delivery.hpp
+//   8328    http/exchange_observer.hpp
+//   8362    http/sockets.hpp
+//   8482    http/wakes.hpp
+//   8527    http/connection.hpp
+//   8794    http/request_reader.hpp
+//   8918    http/server.hpp
+//   8974    http/response.hpp
+//   8989    http/turned_away.hpp
+//   9037    http/workers.hpp
+//   9093    http/acceptor.hpp
+//   9136    http/compatibility.hpp
+//   9146    http/poller.hpp
+//   9185    http/reactor.hpp
+//   9291    evidence/kept_problems.hpp
+//   9354    evidence/record.hpp
+//   9592    evidence/gateway_parts.hpp
+//   9610    evidence/review_parts.hpp
+//   9671    evidence/diagnosis.hpp
+//   9733    evidence/redaction.hpp
+//   9754    evidence/gateway_problems.hpp
+//   9842    serve/asked_requests.hpp
+//   9919    serve/operations.hpp
+//   9986    serve/served_models.hpp
+//  10026    serve/gateway_state.hpp
+//  10084    serve/served_request.hpp
+//  10251    serve/runner.hpp
+//  10313    serve/connection_loop.hpp
+//  10356    serve/request_checks.hpp
+//  10376    serve/tester_code.hpp
+//  10440    gateway/catalogue_entries.hpp
+//  10742    gateway/option_values.hpp
+//  10803    gateway/sweep_run.hpp
+//  10827    document/script_reader.hpp
+//  11035    document/script_files.hpp
+//  11054    document/script_references.hpp
+//  11089    document/script_sections.hpp
+//  11219    document/script_values.hpp
+//  11354    document/loaded_document.hpp
+//  11386    core/calendar.cpp
+//  11496    core/clock.cpp
+//  11898    core/gate.cpp
+//  12108    core/implementation.cpp
+//  12120    core/json_pointer.cpp
+//  12177    core/json_reader.cpp
+//  12516    core/pattern.cpp
+//  12929    core/process.cpp
+//  12953    core/random.cpp
+//  13012    core/relief.cpp
+//  13038    core/reporter.cpp
+//  13121    core/source_location.cpp
+//  13137    core/text.cpp
+//  13491    core/wait.cpp
+//  13503    core/warning.cpp
+//  13517    model/acceptance.cpp
+//  13576    model/checks.cpp
+//  13614    model/connection_fault.cpp
+//  13716    model/failure.cpp
+//  13862    model/fault.cpp
+//  14096    model/finding.cpp
+//  14130    model/hold.cpp
+//  14152    model/http_reply.cpp
+//  14218    model/pace.cpp
+//  14416    model/profile.cpp
+//  14594    model/range.cpp
+//  14624    model/received_request.cpp
+//  14692    model/reply.cpp
+//  15102    model/reply_checks.cpp
+//  15290    model/reply_template.cpp
+//  15460    model/sent_answer.cpp
+//  15488    model/sse_dialect.cpp
+//  15634    request/chat_fields.cpp
+//  15776    request/chat_messages.cpp
+//  15985    request/chat_reader.cpp
+//  16398    request/chat_request.cpp
+//  16482    request/embedding_request.cpp
+//  16570    keys/api_key.cpp
+//  16620    keys/key_store.cpp
+//  17165    keys/keys.cpp
+//  17229    keys/secrets.cpp
+//  17434    answer/bodies.cpp
+//  17539    answer/completion.cpp
+//  17772    answer/completion_events.cpp
+//  17982    answer/completion_json.cpp
+//  18199    answer/default_reply.cpp
+//  18396    answer/embeddings.cpp
+//  18513    answer/events.cpp
+//  18532    answer/occurrences.cpp
+//  18554    answer/schema_checker.cpp
+//  19017    answer/schema_instance.cpp
+//  19390    answer/tokens.cpp
+//  19616    answer/words.cpp
+//  19677    script/chaos.cpp
+//  19818    script/chaos_rules.cpp
+//  19930    script/connection_faults.cpp
+//  20039    script/excerpts.cpp
+//  20102    script/field_matchers.cpp
+//  20515    script/forced_failures.cpp
+//  20619    script/hiding.cpp
+//  20736    script/json_comparison.cpp
+//  20822    script/matcher.cpp
+//  21077    script/matchers.cpp
+//  21433    script/scope.cpp
+//  21491    script/script.cpp
+//  21921    script/text_matchers.cpp
+//  22043    delivery/answer_log.cpp
+//  22213    delivery/delivery.cpp
+//  22677    delivery/faults_and_waits.cpp
+//  22952    delivery/framing.cpp
+//  23069    delivery/gzip.cpp
+//  23136    delivery/pace_schedule.cpp
+//  23205    delivery/progress.cpp
+//  23256    delivery/write_queue.cpp
+//  23404    http/acceptor.cpp
+//  23512    http/compatibility.cpp
+//  23621    http/connection.cpp
+//  24202    http/poller.cpp
+//  24417    http/reactor.cpp
+//  24684    http/request_reader.cpp
+//  25134    http/response.cpp
+//  25215    http/server.cpp
+//  25623    http/sockets.cpp
+//  26131    http/turned_away.cpp
+//  26220    http/wakes.cpp
+//  26268    http/workers.cpp
+//  26381    evidence/diagnosis.cpp
+//  26600    evidence/evidence_json.cpp
+//  26982    evidence/exchange.cpp
+//  27279    evidence/gateway_problems.cpp
+//  27726    evidence/journal.cpp
+//  27884    evidence/kept_problems.cpp
+//  27994    evidence/notes.cpp
+//  28094    evidence/record.cpp
+//  28553    evidence/redaction.cpp
+//  28693    evidence/redirects.cpp
+//  28798    evidence/retries.cpp
+//  29178    evidence/review.cpp
+//  29556    evidence/told_in_body.cpp
+//  29653    evidence/verification.cpp
+//  29770    serve/asked_requests.cpp
+//  29837    serve/chat_judge.cpp
+//  30150    serve/connection_loop.cpp
+//  30310    serve/cross_origin.cpp
+//  30353    serve/delivery_report.cpp
+//  30442    serve/gateway_state.cpp
+//  30478    serve/judge.cpp
+//  30705    serve/limits.cpp
+//  30802    serve/operations.cpp
+//  31024    serve/profile_headers.cpp
+//  31065    serve/reply_answer.cpp
+//  31207    serve/request_checks.cpp
+//  31281    serve/runner.cpp
+//  31542    serve/served_models.cpp
+//  31620    serve/served_request.cpp
+//  31691    gateway/catalogue.cpp
+//  32111    gateway/catalogue_chunks.cpp
+//  32410    gateway/catalogue_delivery.cpp
+//  32565    gateway/catalogue_entries.cpp
+//  32794    gateway/catalogue_failures.cpp
+//  33082    gateway/catalogue_framing.cpp
+//  33269    gateway/catalogue_tool_calls.cpp
+//  33473    gateway/chat_script.cpp
+//  33622    gateway/gateway.cpp
+//  33912    gateway/mishaps.cpp
+//  34259    gateway/options.cpp
+//  34412    gateway/sweep.cpp
+//  34835    document/scenario_files.cpp
+//  34985    document/script_document.cpp
+//  35387    document/script_faults.cpp
+//  35696    document/script_files.cpp
+//  35842    document/script_gateway.cpp
+//  36176    document/script_matchers.cpp
+//  36542    document/script_objects.cpp
+//  36708    document/script_reader.cpp
+//  37151    document/script_references.cpp
+//  37475    document/script_replies.cpp
+//  37952    document/script_schema.cpp
+//  38087    document/script_sections.cpp
+//  38669    document/script_values.cpp
+//  39084  Adapters
+//  39101    adapters/catch2.hpp
+//  39258    adapters/doctest.hpp
+//  39421    adapters/gtest.hpp

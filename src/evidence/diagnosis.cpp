@@ -43,7 +43,6 @@ std::string tools(const ChatRequest& chat) {
   return names;
 }
 
-/// Returns the number of conditions that keep the stub from answering.
 std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
 
 }  // namespace diagnoses

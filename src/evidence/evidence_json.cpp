@@ -24,8 +24,7 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
-/// Returns an empty object with reserved space for all members, including members of the control API, because growing
-/// copies the members.
+/// Reserves room for all members, including those of the control API: a growing object copies its members.
 Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -208,7 +207,6 @@ Json of_headers(const wire::Headers& headers) {
 /// The maximum number of bytes of an answer to show.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
-/// The parts within that limit.
 Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
   std::size_t room = longest_answer;

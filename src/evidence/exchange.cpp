@@ -23,19 +23,14 @@ namespace journal {
 std::string one_line(std::string_view text, std::size_t most);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
-/// Returns the text in single quotes for a POSIX shell.
 std::string shell_quoted(std::string_view text);
 /// Whether the bytes can appear in a command without disrupting a terminal. Line ends and tabs can.
 bool is_showable(std::string_view bytes);
 /// Returns a shell word with these bytes, which contain no NUL and no line end.
 std::string shell_argument(std::string_view bytes);
-/// Returns a shell word, without quotes if it needs none.
 std::string shell_word(std::string_view text);
-/// Whether curl generates this field from the request.
 bool made_by_curl(std::string_view name);
-/// Returns a header field as curl's argument.
 std::string header_argument(const wire::Header& header);
-/// Returns curl's arguments for this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
 /// Whether a body fits into one argument: showable, without NUL, and far below Linux's limit of 128 KiB.
 bool fits_argument(std::string_view body);

@@ -13,8 +13,7 @@
 
 namespace mock_gateway::detail {
 
-/// The parts of a gateway shared by connections, verify() and handles such as Keys, Stub and Journal. Each part is
-/// thread-safe.
+/// The parts shared by connections, verify() and handles such as Keys, Stub and Journal. Each is thread-safe.
 struct GatewayParts {
   Clock clock;
   std::shared_ptr<KeyStore> keys;

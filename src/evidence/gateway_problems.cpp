@@ -69,13 +69,11 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A request that the stub did not answer, with its near miss.
 struct Nearest {
   const RecordedCall* call = nullptr;  // may be null
   NearMiss near;
 };
 
-/// Returns the first call that the stub matches.
 Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
@@ -101,7 +99,6 @@ Nearest closest(const StubState& stub, const Calls& calls) {
   return best;
 }
 
-/// Adds the closest request to the problem of a stub with too few calls.
 void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   Nearest match = hidden(stub, calls);
   const bool is_match = match.call != nullptr;
@@ -179,7 +176,6 @@ void add(std::vector<std::string>& notes, std::vector<std::string> more) {
   std::move(more.begin(), more.end(), std::back_inserter(notes));
 }
 
-/// Returns the line about chaos as a note, if it is not empty.
 std::vector<std::string> of_chaos(std::string line) {
   if (line.empty()) return {};
   return {std::move(line)};

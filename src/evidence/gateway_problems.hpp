@@ -26,12 +26,9 @@ class ReportedProblems {
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes and returns the new ones.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Sets the notes that belong to earlier tests. Notes that only count exchanges or connections may be printed once
-  /// more, because the same count means other ones in the next test.
+  /// Sets the notes of earlier tests. Mere counts may be printed again: the same count means other exchanges.
   void pass_over(const std::vector<std::string>& notes);
-  /// Returns the notes of the current test.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -42,18 +39,15 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// Computes the problems and notes of a gateway from its script and journal.
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
   GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
-  /// Waits in real time, up to `patience`, until no exchange of the scope is under way. Throws GatewayError for an
-  /// unknown key.
+  /// Waits in real time, up to `patience`, for the scope's open exchanges. Throws GatewayError for an unknown key.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Returns the client's mistakes, after the same wait.
   Review review(const RequestScope& scope, Duration patience) const;
-  /// Problems and notes that have not been seen yet.
   struct Unreported {
     /// The message about problems and notes; empty if there are no problems.
     std::string problems;
@@ -62,9 +56,8 @@ class GatewayProblems {
   };
   /// Returns only notes without `with_problems`. `since` limits findings as in new_notes().
   Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// Returns the notes of verify() about exchanges after `since` that are not printed yet. Excludes stubs, which later
-  /// requests may call. Findings about these exchanges that fail no review come first, unless a review has printed
-  /// them.
+  /// Returns the unprinted notes about exchanges after `since`. Excludes stubs, which later requests may call. Findings
+  /// that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
   /// Marks notes about chaos and connection faults so far as old.
   void pass_over_notes() const;
@@ -84,7 +77,6 @@ class GatewayProblems {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// Returns the newest chat requests, oldest first; none if no stub needs them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Returns the stubs with expectations, and whether these are met according to the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
   /// Returns the text with masked keys, which names of stubs and matchers may contain.
@@ -98,23 +90,16 @@ class GatewayProblems {
   std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
-/// Verifies that each stub was called and that all its calls came before those of the next one.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
-/// Returns the notes of verify() about the scope's exchanges after `since`, one line each: scripted faults and waits,
-/// unusual answers, failures. Limited to ten exchanges.
+/// Scripted faults and waits, unusual answers and failures after `since`: one line each, at most ten exchanges.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// Returns the connections struck by a scripted fault, one line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// Returns the first ten lines about connections, and the number of the others.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// Returns what each exchange under way waits for as scripted, and the number of the others.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
-/// Returns the first notes, one line each, and the number of the others.
 std::string lines_of(const std::vector<std::string>& notes);
-/// Returns the text of verify(): the first problems and notes; empty without any.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }  // namespace mock_gateway::detail

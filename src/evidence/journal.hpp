@@ -43,9 +43,8 @@ struct Decision {
     preflight,
     /// A function of the test threw; `detail` is the exception's message.
     callback_failed,
-    /// The gateway could not create the answer, though no function of the test threw: the reply does not fit the
-    /// request, the tokens of a tokenizer do not add up to the text, or the gateway itself failed, for example with
-    /// std::bad_alloc. `detail` is the reason.
+    /// The gateway could not create the answer, though no function of the test threw; `detail` is the reason: the reply
+    /// does not fit the request, a tokenizer's tokens do not add up to the text, or std::bad_alloc and the like.
     answer_failed,
     /// The request was not HTTP or incomplete; `detail` is status and error code.
     malformed,
@@ -62,7 +61,6 @@ std::string to_string(Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Decision& decision);
 
-/// How an exchange ended.
 struct Outcome {
   enum class Kind {
     /// It was still under way when the wait timed out.
@@ -71,11 +69,9 @@ struct Outcome {
     completed,
     /// The client closed or reset the connection before the end of the answer.
     client_left,
-    /// A scripted fault ended it.
     broken_by_fault,
     /// The client read nothing during the write timeout.
     client_stalled,
-    /// The gateway was stopped.
     stopped,
     /// Options::stall_guard ended an unlimited scripted wait that the client did not end.
     guard_expired,
@@ -145,11 +141,9 @@ class Exchange {
   std::uint64_t connection_id() const;
   /// The number of the request within its connection, from 1.
   std::size_t position() const;
-  /// Whether its connection had already served a request.
   bool reused_connection() const;
 
-  // Of each pair, the first returns a reference into a named handle, the second a copy, for temporaries like
-  // Journal::last().
+  // The first of each pair returns a reference into a named handle, the second a copy, for temporaries: last().
 
   /// The method as sent: "POST".
   const std::string& method() const&;
@@ -174,14 +168,12 @@ class Exchange {
   const std::string& key_id() const&;
   std::string key_id() &&;
 
-  /// What the gateway decided.
   const Decision& decision() const&;
   Decision decision() &&;
   /// The status of the answer, even if a fault kept it from arriving.
   int status() const;
   /// Up to three stubs closest to an unmatched request, closest first; otherwise empty.
   std::vector<NearMiss> near_misses() const;
-  /// The client's mistakes in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
@@ -200,8 +192,7 @@ class Exchange {
   /// connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`. Ends with `: not reached` if the reply ended
   /// before the trigger. Empty without chaos.
   std::vector<std::string> chaos() const;
-  /// The faults of the reply in scripted order: `reset the connection after 2 tokens`. Ends with `: not reached` if the
-  /// reply ended before the trigger. Empty until the exchange has ended.
+  /// The faults of the reply in scripted order, worded as in chaos(). Empty until the exchange has ended.
   std::vector<std::string> faults() const;
   /// Whether a real-time guard ended a hold, a wait on the manual clock or an unlimited scripted wait.
   bool guard_expired() const;
@@ -214,8 +205,7 @@ class Exchange {
   /// had read earlier bytes. Zero without scripted waits, and on clocks other than the real one.
   Duration lateness() const;
 
-  /// The bytes sent so far. Empty unless Options::keep_answers was set at the time of the answer, or a sweep needs it.
-  /// Copies the bytes.
+  /// The bytes sent so far, copied. Empty unless Options::keep_answers was set by then, or a sweep needs it.
   std::optional<SentAnswer> answer() const;
 
   /// The times of the complete request, the answer's start and its end, on the gateway's clock; empty before them.
@@ -230,8 +220,8 @@ class Exchange {
   /// fields of the connection (Host, Content-Length, Connection, Expect, codings). Characters that would disturb a
   /// terminal, and invalid UTF-8, are written as octal numbers that printf converts back.
   std::string as_curl() const;
-  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, effects of faults
-  /// and chaos. Control characters, and others that would disturb a terminal, are escaped.
+  /// Returns one line: id, method, target, status, decision with the reason of a refusal, outcome, faults, chaos.
+  /// Characters that would disturb a terminal are escaped.
   std::string summary() const;
 
  private:
@@ -266,7 +256,6 @@ class Journal {
   std::size_t count() const;
   /// The number of exchanges evicted because of Options::journal_limits.
   std::size_t evicted() const;
-  /// Returns the kept exchanges, oldest first.
   std::vector<Exchange> all() const;
   /// Returns the newest exchange. Throws GatewayError if none exists.
   Exchange last() const;
@@ -277,13 +266,11 @@ class Journal {
   std::vector<ConnectionHit> connection_hits() const;
   /// Returns the number of connections of the kept exchanges.
   std::size_t connections() const;
-  /// Returns the exchanges of the key with this id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
   /// Returns the exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
-  /// Returns the exchanges whose chat request meets all conditions, oldest first, whether or not a stub answered:
-  /// `find(user_says("weather"), has_tool("get_weather"))`. Other requests meet none. Runs the test's functions in the
-  /// conditions and lets their exceptions pass.
+  /// Returns the exchanges whose chat request meets all conditions, whether or not a stub answered:
+  /// `find(user_says("weather"), has_tool("f"))`. Runs the test's functions and lets their exceptions pass.
   template <class... Matchers>
   std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
     return find(std::vector<Matcher>{condition, more...});
@@ -298,11 +285,9 @@ class Journal {
 
   /// Waits in real time until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits in real time until every request that has begun to arrive has ended. Does not wait for a waiting reply whose
-  /// client has closed its side.
+  /// Waits in real time until all begun requests have ended, except waiting ones whose client has closed its side.
   Wait wait_until_idle(Duration timeout) const;
-  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(), which Gateway::reset
-  /// deletes too.
+  /// Deletes the records and restarts the counts; ids continue. Keeps the problems of verify(); see Gateway::reset.
   void clear() const;
 
  private:

@@ -13,7 +13,6 @@ std::uint64_t fingerprint_of(const wire::Header& field) {
   return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
 }
 
-/// Returns a request with only its key, for scopes.
 ReceivedRequest with_key(const std::string& id, const std::string& description) {
   ReceivedRequest request;
   request.key_id = id;

@@ -21,7 +21,6 @@ namespace mock_gateway::detail {
 struct RecordedProblem {
   /// Without secrets. Without the stub's place and title, which may change until they are requested.
   Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about, or null.
   std::shared_ptr<StubState> stub{};
   /// The parts of the request that scopes need.
   ReceivedRequest request{};
@@ -31,7 +30,6 @@ struct RecordedProblem {
 /// bounds the memory. Not thread-safe.
 class KeptProblems {
  public:
-  /// The problems of one kind in a scope that were not kept.
   struct Dropped {
     Problem::Kind kind;
     std::size_t count = 0;
@@ -44,12 +42,10 @@ class KeptProblems {
 
   /// Keeps or counts a problem. Its request needs no body.
   void add(RecordedProblem recorded);
-  /// Returns the kept problems of a scope, oldest first.
   std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// Returns the kinds for which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Deletes the problems of a scope and returns the kept ones. For a scope with a key, dropped problems are deleted
-  /// too; for a scope with only a header, they stay counted.
+  /// Deletes the problems of a scope and returns the kept ones. For a scope of a header, dropped ones stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
   /// Deletes all problems and returns the kept ones.
   std::vector<RecordedProblem> clear();
@@ -59,15 +55,12 @@ class KeptProblems {
   static constexpr std::size_t most_fields = 10'000;  // in all groups: 0.5 MB
   static constexpr std::size_t most_stubs = 1'000;    // per group
 
-  /// Problems of one kind and one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
     /// The number of dropped problems for each header field, by fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// Whether a dropped problem has a field that is not in `fields`.
     bool has_uncounted = false;
-    /// The stubs of the dropped problems.
     std::set<std::uint64_t> stubs{};
   };
   /// Kind, id and description of the key. A description may change.

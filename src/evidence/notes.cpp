@@ -27,8 +27,7 @@ bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
-/// Returns "was answered with 500 internal_error as scripted". Empty for other answers, and for failures that problems,
-/// findings or the line about chaos report.
+/// "was answered with 500 internal_error as scripted". Empty if problems, findings or the chaos line report it.
 std::string failure(const ExchangeRecord& record) {
   if (record.status < 400 || !refusal(record).empty()) return {};
   if (record.stub && record.stub->plan().replies.empty()) return {};  // such a stub must never be called

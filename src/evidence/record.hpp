@@ -41,21 +41,16 @@ struct JournalSignal {
   std::size_t under_way = 0;
 };
 
-/// What an answer said about retries.
 struct RetryAdvice {
   /// The error's code; empty if the body is not one of the gateway's error bodies.
   std::string code;
   /// The positive delay in retry-after-ms, else in Retry-After as seconds.
   std::optional<Duration> after;
-  /// Whether the field was retry-after-ms.
   bool in_milliseconds = false;
-  /// The time of a Retry-After date.
   std::optional<TimePoint> not_before;
-  /// `x-should-retry`.
   std::optional<bool> should_retry;
   /// The positive delay in the body of a 429 without such a header.
   std::optional<Duration> in_body;
-  /// Whether the body of a 429 names a daily quota.
   bool of_a_day = false;
 };
 
@@ -63,8 +58,7 @@ struct RetryAdvice {
 struct Leaks {
   bool in_target = false;
   bool in_body = false;
-  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one. Does not reveal
-  /// it.
+  /// A hash of a credential that is not one of the gateway's, to compare two of them; 0 without one.
   std::uint64_t credential = 0;
   /// A hash of the request's credential, whether or not it is one of the gateway's; 0 without one.
   std::uint64_t presented = 0;
@@ -73,19 +67,15 @@ struct Leaks {
 /// The data of one exchange. The first block is written before the record is published and never afterwards. Counters
 /// are atomic. The rest is guarded by the signal's mutex.
 struct ExchangeRecord final : ExchangeObserver {
-  /// A chaos rule that struck the exchange.
   struct ChaosStrike {
     std::string text;
-    /// Whether the rule breaks the reply.
     bool fault = false;
     /// Whether the reply did not reach the fault. Guarded by the signal's mutex.
     bool missed = false;
   };
 
-  /// A scripted fault of a stub's reply.
   struct ScriptedFault {
     Fault fault;
-    /// Whether the reply reached its trigger.
     bool reached = false;
   };
 
@@ -112,8 +102,7 @@ struct ExchangeRecord final : ExchangeObserver {
   RetryAdvice advice;
   std::string redirect;  // the absolute URL of the answer's redirect; empty without one
   Leaks leaks;
-  /// The test's changes so far that affect replies to the request's key (GatewayState::changes): a request repeated
-  /// after a change is no retry.
+  /// Changes to keys, script and forced failures so far: a repeated request after a change is no retry.
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // whether Options::cors lists its Origin
   std::uint64_t epoch = 0;
@@ -122,9 +111,7 @@ struct ExchangeRecord final : ExchangeObserver {
   std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on this connection when the request arrived; 0 if none.
   std::uint64_t behind_stream = 0;
-  /// The problems that verify() reports about it.
   std::vector<RecordedProblem> problems;
-  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
   /// The gateway's keys, to mask the names of stubs and keys. May be null.
   std::shared_ptr<const KeyStore> keys;
@@ -152,10 +139,8 @@ struct ExchangeRecord final : ExchangeObserver {
   std::optional<RealTime> left;      // when the client left or closed its side
   RealTime over{};                   // when the exchange ended
 
-  /// The memory of the record, for the journal's byte limit. After publication it only changes when the exchange ends;
-  /// the journal counts that.
+  /// The memory of the record, for the journal's byte limit. After publication it only changes at the exchange's end.
   std::size_t weight() const { return own_weight + answer_weight; }
-  /// Computes its own weight before publication.
   void weigh();
 
   // Called by the connection's thread, before or after publication. Repeated calls have no effect, except for bytes.
@@ -166,7 +151,6 @@ struct ExchangeRecord final : ExchangeObserver {
   void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
-  /// Records the results of the reply's script after delivery.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
   /// Returns the number of chaos rules that struck, without those that had no effect.
@@ -182,16 +166,13 @@ class JournalState {
   /// Throws GatewayError if a limit is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// Reserves the id of an exchange that is published later.
   std::uint64_t reserve_id();
-  /// Publishes a record. Assigns an id unless one was reserved, and sets it in the record's findings and near misses.
-  /// Evicts the oldest records beyond the limits, but never the newest.
+  /// Publishes a record, with a new id unless one was reserved. Evicts the oldest beyond the limits, never the newest.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange and adds the first line of its text. See KeptProblems for the limit.
   void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Returns the scope's problems since the last forget_problems(), oldest first; clear() keeps them.
   std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// Returns the number of further problems of the scope.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Deletes all problems, including those of exchanges under way.
   void forget_problems();
@@ -201,9 +182,7 @@ class JournalState {
   std::uint64_t newest_id() const;
   /// Counts a request that begins to arrive; balanced by end() or dropped().
   void began();
-  /// Uncounts a request whose connection closed, or whose exchange was never published.
   void dropped();
-  /// Records a fault that strikes a connection; keeps the newest.
   void hit(ConnectionHit hit);
   std::vector<ConnectionHit> hits() const;
   /// Ends a published exchange; repeated calls have no effect.
@@ -216,7 +195,6 @@ class JournalState {
   void clear();
   /// Deletes the scope's records and problems; those under way are deleted when they end. Ids and counts continue.
   void forget(const RequestScope& scope);
-  /// New records since an earlier call.
   struct News {
     /// Kept records, in order of publication.
     std::vector<std::shared_ptr<ExchangeRecord>> added;
@@ -227,7 +205,6 @@ class JournalState {
   };
   /// Returns the records published after the first `number`. The time depends only on their number.
   News news(std::uint64_t number) const;
-  /// Removes and returns the records that have ended.
   std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError if none exists.
   std::shared_ptr<ExchangeRecord> last() const;
@@ -235,22 +212,17 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, and checks it after every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count, so
-  /// that it does not wait for another test's client.
+  /// Waits until no exchange of the scope is under way. For the scope of one test, only recorded exchanges count.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// Returns the number of the scope's exchanges under way. Requests not recorded yet only count for the scope of all
-  /// requests.
+  /// Returns the number of exchanges under way. Unrecorded requests only count for the scope of all requests.
   std::size_t open(const RequestScope& scope) const;
-  /// Returns the scope's recorded exchanges that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s" for the message of a failed wait: the first
-  /// three exchanges that wait as scripted. Empty if there are none.
+  /// Returns scripted_wait() of the first three exchanges that wait as scripted, for the message of a failed wait.
   std::string scripted_waits() const;
-  /// Returns the newest record of a stub, or null.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
@@ -273,8 +245,7 @@ class JournalState {
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest affected id, while ids are
-                                                                   // reserved
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // scope and largest id, while some are reserved
   std::uint64_t cleared_id_ = 0;                                   // the newest id at the last clear
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -287,7 +258,6 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// Returns "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty unless it waits as scripted.
 std::string scripted_wait(const ExchangeRecord& record);
-/// Returns what operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 

@@ -31,7 +31,6 @@ std::string_view scheme_of(std::string_view name, std::string_view value) {
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
-/// Returns the value of a sensitive field with its credential replaced.
 std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
@@ -52,8 +51,7 @@ void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const Ke
   }
 }
 
-/// Masks the sensitive fields of a raw header section, including continuation lines (RFC 9112, 5.2) and malformed
-/// lines.
+/// Masks the sensitive fields of a raw head, including continuation lines (RFC 9112, 5.2) and malformed lines.
 std::string masked_fields(const std::string& raw_head) {
   const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;

@@ -18,7 +18,6 @@ namespace redirects {
 
 using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
 
-/// The journals of this process.
 struct Journals {
   std::mutex mutex;
   std::vector<std::weak_ptr<const JournalState>> all;
@@ -30,7 +29,6 @@ Journals& journals() {
   return *journals;
 }
 
-/// Returns the records of each other gateway; omits gateways without records.
 std::vector<Records> records_of_others(const JournalState& journal) {
   std::vector<std::shared_ptr<const JournalState>> others;
   {
@@ -54,7 +52,6 @@ std::string server_of(std::string_view url) {
   return server;
 }
 
-/// Returns path and query of an absolute URL.
 std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
   if (path == std::string_view::npos) return "/";
@@ -62,7 +59,6 @@ std::string_view target_of(std::string_view url) {
   return target.substr(0, target.find('#'));
 }
 
-/// Whether the request follows this redirect with the same credential.
 bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
   if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
   if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
@@ -74,7 +70,6 @@ bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& requ
 
 constexpr const char* advice = " Drop the Authorization header when a redirect leads to another origin.";
 
-/// Returns the first request in `there` that follows the redirect of `redirected`.
 const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
   if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
     return nullptr;
@@ -83,7 +78,6 @@ const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Record
   return found == there.end() ? nullptr : found->get();
 }
 
-/// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
 std::string place(const ExchangeRecord& record) {
   return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }

@@ -57,14 +57,12 @@ std::uint64_t identity(const ExchangeRecord& record) {
 
 // --- Order and pauses ------------------------------------------------------------------------------------------------
 
-/// Whether the first was answered before the second arrived.
 bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-/// Returns the longer time, of both clocks, from the first's answer to the second. Starts at the first request if it
-/// was not answered.
+/// Returns the longer time, of both clocks, from the first's answer, or else its arrival, to the second.
 Duration pause_between(const Seen& first, const Seen& second) {
   const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
   // A client that sleeps in real time has waited too, even if the gateway's clock stands still.
@@ -78,7 +76,6 @@ Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-/// Whether the client seems to send the same request in parallel calls.
 bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
@@ -138,7 +135,6 @@ bool was_refused(const Seen& seen) {
          !seen.broken && seen.record->decision != Decision::Kind::malformed;
 }
 
-/// Whether nothing changed in between, and the second came after the first was over.
 bool follows(const Seen& first, const Seen& second) {
   return first.record->changes == second.record->changes && comes_after(first, second);
 }
@@ -149,13 +145,11 @@ bool numbers_fit(const Seen& first, const Seen& second) {
   return !first.number && first.call == second.call;
 }
 
-/// Returns the sign that the second is a new call instead of a retry, if any.
 std::string sign_of_new_call(const Seen& first, const Seen& second) {
   if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
   return second.call && second.call != first.call ? "a new Idempotency-Key" : "";
 }
 
-/// How a request came earlier than the first's answer asked for.
 struct TooEarly {
   std::string when;   // "after 0.5 s"
   std::string asked;  // "Retry-After was 2 s"; empty if `when` contains it
@@ -163,7 +157,6 @@ struct TooEarly {
   bool by_body = false;  // whether only the body gave the time
 };
 
-/// Empty if it came in time.
 std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = first.record->advice;
@@ -256,7 +249,6 @@ std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) 
                  message + " Ignore this if the test repeats the request on purpose." + (early ? early->clocks : ""));
 }
 
-/// Whether it is marked as a retry and has a different Idempotency-Key than the previous try.
 bool has_new_key(const Seen& first, const Seen& second) {
   return second.number && *second.number > 0 && second.call && second.call != first.call;
 }
@@ -271,20 +263,17 @@ Finding idempotency_key_changed(const Seen& first, const Seen& second) {
                                   "Send the same key with every attempt of a call.");
 }
 
-/// Whether the client left the first before its answer began, and then sent the second.
 bool was_given_up(const Seen& first, const Seen& second) {
   if (!first.client_left || *first.client_left > second.record->recorded) return false;
   const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
   return is_its_doing && (!first.answered || *first.answered > *first.client_left);
 }
 
-/// Whether the first was unanswered when the second arrived.
 bool was_unanswered(const Seen& first, const Seen& second) {
   if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
   return first.outcome == Outcome::Kind::pending && !first.answered;
 }
 
-/// Whether the second repeats the first without waiting for its answer.
 bool is_resent(const Seen& first, const Seen& second) {
   if (second.call || first.record->changes != second.record->changes) return false;
   const bool given_up = was_given_up(first, second);
@@ -306,7 +295,6 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
-/// Judges a group of equal requests.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)

@@ -262,7 +262,6 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
 
 namespace review {
 
-/// Removes switched-off findings and sorts the others.
 void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();

@@ -50,7 +50,7 @@ class ReportedProblems;
 /// | stream_options_without_stream | warning  | stream_options without stream, which has no effect                  |
 /// | duplicate_key                 | warning  | a JSON object with a duplicate key                                  |
 ///
-/// A request counts as the retry of an earlier one if all of this holds:
+/// A request counts as the retry of an earlier one if:
 /// - Key, method, target and body are the same. In a JSON object, the members `user`, `metadata`, `safety_identifier`
 ///   and `prompt_cache_key` may differ; the others are compared byte by byte, in order. Header fields may differ.
 /// - The earlier one was answered completely, with status 400 or above, before this one arrived, and no other request
@@ -84,18 +84,15 @@ class ReportedProblems;
 /// have read them.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies: a review without its findings would be
-  // true.
+  // Moving copies: a review without its findings would be true.
   Review(const Review& other);
   Review& operator=(const Review& other);
   ~Review();
 
-  /// Whether no finding fails a review: see Finding::fails_review.
   explicit operator bool() const;
   /// The findings in the order of their exchanges.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
-  /// The number of judged exchanges.
   std::size_t judged() const { return judged_; }
   /// The number of exchanges evicted from the journal before they could be judged.
   std::size_t evicted() const { return evicted_; }
@@ -126,7 +123,6 @@ class [[nodiscard]] Review {
 /// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
-/// Returns all codes of findings.
 const std::vector<std::string>& finding_codes();
 
 }  // namespace mock_gateway

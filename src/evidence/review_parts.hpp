@@ -31,11 +31,9 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit);
 /// Records what the answer says about retries. `error_code` is empty if it is not one of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
                  std::string_view body);
-/// Records the delay in the body of a 429 without a time in its headers.
 void note_body(RetryAdvice& advice, std::string_view body);
 
-/// Waits in real time, up to `patience`, until no exchange of the scope is under way, then reviews the records. Marks
-/// findings as seen in `reported` when the review is printed.
+/// Waits in real time, up to `patience`, then reviews the records. Marks findings as seen in `reported` when printed.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience,
                    std::shared_ptr<ReportedProblems> reported);
@@ -68,7 +66,6 @@ struct Seen {
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 /// Makes the journal visible to reviews of the process's other gateways while it exists. Thread-safe.
 void remember_journal(const std::shared_ptr<const JournalState>& journal);
-/// Finds keys that a redirect took to or from another gateway of this process.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }  // namespace mock_gateway::detail

@@ -42,7 +42,6 @@ std::string_view without_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// Returns the unit at the start of the text, or null.
 const Unit* unit_at(std::string_view text) {
   for (const Unit& unit : units) {
     if (text.substr(0, unit.name.size()) != unit.name) continue;
@@ -69,7 +68,6 @@ std::optional<Duration> time_at(std::string_view text) {
   return sum;
 }
 
-/// Returns the time after these words, ignoring JSON punctuation in between.
 std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
   for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
     const std::string_view rest = body.substr(at + words.size());
@@ -78,7 +76,6 @@ std::optional<Duration> time_behind(std::string_view body, std::string_view word
   return std::nullopt;
 }
 
-/// Whether the body contains the word on its own.
 bool has_word(std::string_view body, std::string_view word) {
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::size_t end = at + word.size();

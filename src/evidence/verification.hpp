@@ -35,13 +35,11 @@ struct Problem {
     place_not_reached,
     /// A real-time guard ended a gate, a wait on a manual clock, a client's sleep on it or an unlimited scripted wait.
     guard_expired,
-    /// Stubs were not called in order.
     out_of_order,
   };
   Kind kind;
   /// Complete lines; the last one has no line end.
   std::string text;
-  /// The exchanges concerned.
   std::vector<std::uint64_t> exchanges{};
   /// The source location of the stub or connection fault concerned; otherwise unknown.
   SourceLocation where{};
@@ -57,11 +55,9 @@ std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 /// A stub with expectations, as verify() found it.
 struct VerifiedStub {
   StubReference stub;
-  /// The number of its calls.
   std::size_t calls = 0;
   /// The expected number of calls: 0 with never(), empty if not set.
   std::optional<Range> expected{};
-  /// Whether it has should() conditions.
   bool has_should = false;
   /// Whether it was called as often as expected, and all requests met its should() conditions.
   bool met = true;
@@ -78,13 +74,11 @@ class ReportedProblems;
 /// been read in any way, the gateway's destructor does not report them; notes() alone does not count as reading.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp, to keep them out of including files. Moving copies: a result without its problems would be
-  // true.
+  // Moving copies: a result without its problems would be true.
   Verification(const Verification& other);
   Verification& operator=(const Verification& other);
   ~Verification();
 
-  /// Whether there are no problems.
   explicit operator bool() const;
   /// The problems in the order of message().
   const std::vector<Problem>& problems() const&;

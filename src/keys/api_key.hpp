@@ -42,17 +42,14 @@ struct ApiKey {
   /// "key_1" (the default key), "key_2" and so on.
   std::string id;
   std::string description;
-  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end is hidden if the secret has fewer than 16
-  /// characters.
+  /// The start of its secret, if "sk-", and its end: "sk-…ab12". The end only of 16 characters or more.
   std::string hint;
   KeyState state = KeyState::enabled;
   /// The models it may use; empty: all.
   std::vector<std::string> models;
   /// The operations it may use; empty: all.
   std::vector<Operation> operations;
-  /// Its own rate limit; empty: none.
   std::optional<RateLimit> limit;
-  /// Its own token limit; empty: none.
   std::optional<TokenLimit> limit_tokens;
   /// The group of keys that share the counts of their limits; empty: the key counts alone.
   std::string limit_group;
@@ -75,13 +72,11 @@ namespace detail {
 
 struct Access;
 
-/// A key state for a number of requests.
 struct KeyStep {
   KeyState state;
   std::size_t requests;
 };
 
-/// The values of KeyOptions.
 struct KeyValues {
   std::optional<std::string> secret;
   bool disabled = false;
@@ -103,10 +98,9 @@ class KeyOptions {
   KeyOptions(const KeyOptions&) = default;
   KeyOptions& operator=(const KeyOptions&) = default;
 
-  /// Sets the key's secret. Default: generated. The documented service only has keys that start with `sk-`; this
-  /// accepts any visible ASCII without spaces, such as the `EMPTY` of local servers. Keys::create throws GatewayError
-  /// if it is empty, just `sk-` or in use. A secret without `sk-` and with fewer than 16 characters may be a word of a
-  /// prompt, so it is only masked in credential fields.
+  /// Sets the key's secret: any visible ASCII without spaces, although the documented service only has `sk-…`. Default:
+  /// generated. Keys::create throws GatewayError if it is empty, just `sk-` or in use. A secret without `sk-` and with
+  /// fewer than 16 characters may be a word of a prompt (`EMPTY`), so it is only masked in credential fields.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Sets whether the key is created disabled. Default: false.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
@@ -118,11 +112,9 @@ class KeyOptions {
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Limits the key to these operations: others get 403. Default: all.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Limits the requests of the key per window of the gateway's clock; see RateLimit. Both are positive, or
-  /// Keys::create throws GatewayError. Default: unlimited.
+  /// Limits the requests of the key; see RateLimit. Both are positive, or Keys::create throws. Default: unlimited.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// Limits the tokens of the key per window of the gateway's clock; see TokenLimit. Applies in addition to limit().
-  /// Both are positive, or Keys::create throws GatewayError. Default: unlimited.
+  /// Limits the tokens of the key, in addition to limit() and with the same rules; see TokenLimit. Default: unlimited.
   [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets the group of the key: the requests and tokens of all its keys count together, and each key compares the total
   /// with its own limits. Default: each key counts alone.

@@ -25,7 +25,6 @@ void require_limit(const std::optional<RateLimit>& limit);
 void require_limit(const std::optional<TokenLimit>& limit);
 /// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models);
-/// Returns the values for x-ratelimit headers.
 KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.

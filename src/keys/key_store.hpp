@@ -29,7 +29,6 @@ void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
-/// A key in a script document.
 struct ScriptedKey {
   std::string name;
   KeyOptions options = {};  // everything except the name
@@ -38,7 +37,6 @@ struct ScriptedKey {
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
-/// The size of a rate or token limit and its window.
 struct LimitBound {
   LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
   LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
@@ -47,7 +45,6 @@ struct LimitBound {
   Duration window;
 };
 
-/// The count of one limit in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
@@ -71,7 +68,6 @@ struct TakenTokens {
   std::vector<Place> places;
 };
 
-/// The reason that a request gets no tokens.
 struct TokenRefusal {
   TokenLimit limit;
   std::size_t used;
@@ -83,13 +79,11 @@ class KeyStore {
  public:
   enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
-  /// The result of checking an Authorization header.
   struct Presented {
     CredentialStatus status = CredentialStatus::missing;
     /// The key at that time; only for deleted, disabled and enabled.
     ApiKey key;
-    /// The credential after the scheme as sent, or the whole field without a scheme, to be masked in records; empty if
-    /// there is none. Of several fields, the first.
+    /// The credential of the first field, or the whole field without a scheme, to be masked in records; may be empty.
     std::string credential;
   };
 
@@ -126,11 +120,9 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  /// The limit shared by all keys.
   std::optional<RateLimit> limit_for_all() const;
   std::optional<TokenLimit> limit_tokens_for_all() const;
 
-  /// The number of changes to keys and limits.
   const ChangeCount& changes() const { return changes_; }
 
   /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
@@ -138,10 +130,8 @@ class KeyStore {
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
   /// Like present(), without counting the request.
   Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
-  /// Counts a request against the shared limit and the key's own. If one is exceeded, returns the longer remaining time
-  /// and counts against neither.
+  /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Whether the key has a token limit, its own or the shared one.
   bool limits_tokens(const std::string& id) const;
   /// Takes tokens from the shared limit and the key's own, or from neither. If both refuse, returns the one smaller
   /// than the request, otherwise the one with the longer remaining time.
@@ -180,13 +170,11 @@ class KeyStore {
   Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these require the mutex.
-  /// Adds a key with this secret, or a generated one.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   /// Advances the key's state after a counted request.
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// Returns the counts of the key's group, or its own.
   LimitWindow& window_of(Entry& its);
   LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);

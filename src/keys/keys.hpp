@@ -23,15 +23,12 @@ class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for an invalid secret
-  /// (KeyOptions::secret) and for a limit that is not positive.
+  /// Creates a key and returns its secret, which cannot be read later. Throws GatewayError for invalid options.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
   /// Disables the key: its requests get 403 from now on. No effect on a disabled key.
   void disable(const std::string& id) const;
-  /// Disables the key for its next `requests` requests, at least 1, which get 403; then it is enabled. See
-  /// KeyOptions::state_for.
+  /// Disables the key for its next `requests` requests, at least 1, which get 403; afterwards it is enabled.
   void disable_for(const std::string& id, std::size_t requests) const;
   /// Enables the key: its requests are accepted again. No effect on an enabled key.
   void enable(const std::string& id) const;
@@ -43,21 +40,15 @@ class Keys {
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, both positive, and restarts the count.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
-  /// Removes the key's rate limit, if any.
   void unlimit_rate(const std::string& id) const;
   /// Limits the key to `tokens` per `window`, both positive, and restarts the count; see TokenLimit.
   void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
-  /// Removes the key's token limit, if any.
   void unlimit_tokens(const std::string& id) const;
-  /// Sets the limit shared by all keys, both values positive, and restarts its count. Replaces Options::limit and
-  /// applies in addition to the keys' own limits.
+  /// Limits all keys together, besides their own limits; both are positive. Replaces Options::limit and its count.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
-  /// Removes the limit shared by all keys.
   void unlimit_rate_for_all() const;
-  /// Sets the token limit shared by all keys, both values positive, and restarts its count. Replaces
-  /// Options::limit_tokens and applies in addition to the keys' own limits.
+  /// The same for tokens; replaces Options::limit_tokens.
   void limit_tokens_for_all(std::size_t tokens, Duration window) const;
-  /// Removes the token limit shared by all keys.
   void unlimit_tokens_for_all() const;
 
   /// Returns the key with this id, even if deleted. Throws GatewayError for an unknown id.

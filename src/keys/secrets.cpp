@@ -14,8 +14,7 @@
 namespace mock_gateway::detail {
 namespace secrets {
 
-// The shortest keys of providers and proxies have 25 characters. Words such as "sk-learn" and class names of spinners
-// have fewer than 20.
+// Keys of providers and proxies have at least 25 characters; words such as "sk-learn" have fewer than 20.
 inline constexpr std::size_t shortest_foreign_key = 20;
 /// A shorter secret without `sk-` may be a word.
 inline constexpr std::size_t shortest_secret = 16;
@@ -31,7 +30,6 @@ struct Span {
   bool is_key;
 };
 
-/// Finds secrets in a text and in its unescaped form.
 struct Scanner {
   const Known& known;
   const Known& others;

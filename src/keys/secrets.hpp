@@ -10,8 +10,7 @@
 namespace mock_gateway::detail {
 namespace secrets {
 
-/// The replacements of secrets in records and output: for secrets that begin with `sk-`, and for other secrets and
-/// base64.
+/// The replacements of secrets that begin with `sk-`, and of other secrets and base64.
 inline constexpr std::string_view masked = "sk-***";
 inline constexpr std::string_view masked_other = "***";
 
@@ -20,7 +19,6 @@ bool looks_like_key(std::string_view text);
 /// Whether a header with this name carries a credential, so that its value is masked in records.
 bool is_sensitive_header(std::string_view name);
 
-/// The result of masking a text.
 struct Masked {
   std::size_t bytes = 0;
   /// Whether it contained a key: as a separate word, so that the key "sk-1" is not found in "task-1", or long enough to
@@ -31,8 +29,7 @@ struct Masked {
 /// Secrets to find in texts, plain and in base64 (standard or for URLs). Thread-safe.
 class Known {
  public:
-  /// Adds a secret. Ignores it if it neither begins with `sk-` nor has 16 bytes, because it may be a word of a prompt,
-  /// like "EMPTY".
+  /// Ignores a secret that neither begins with `sk-` nor has 16 bytes: it may be a word of a prompt, like "EMPTY".
   void add(std::string_view secret);
   /// Masks these secrets, `others`, and foreign keys: words of at least 20 characters that begin with `sk-`. Also finds
   /// them percent-encoded (RFC 3986, 2.1), with JSON escapes (RFC 8259, 7), or with both nested. The cost does not

@@ -8,8 +8,7 @@
 
 namespace mock_gateway {
 
-/// Request features beyond the documentation. Each is on in a default Acceptance and off in Acceptance::strict(),
-/// unless its comment says otherwise.
+/// Request features beyond the documentation. Unless noted, on by default and off in Acceptance::strict().
 enum class Extension : unsigned char {
   /// `Authorization: bearer …` in any case. If off, exactly `Bearer`.
   bearer_in_any_case,
@@ -33,20 +32,16 @@ enum class Extension : unsigned char {
   tool_calls_in_messages,
   /// `stop` as a plain string: a finding, except in the openai profile, because OpenAI documents it.
   stop_as_string,
-  /// `tool_choice: "required"`.
   tool_choice_required,
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to the tools it names. Off; on in
-  /// openai().
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required`, limited to its tools. Off; on in openai().
   allowed_tools,
   /// `response_format` of type `json_schema` without `schema`; any JSON object satisfies it. Off; on in openai().
   json_schema_without_schema,
-  /// Tools of type `custom`, whose input is text instead of JSON: in `tools`, in `tool_choice` and in calls within
-  /// messages. Off; on in openai().
+  /// Tools of type `custom` (their input is text), also in `tool_choice` and in messages. Off; on in openai().
   custom_tools,
   /// `max_completion_tokens`, a synonym of `max_tokens`. Both together get OpenAI's 400
   /// `invalid_parameter_combination`. If off, it is an unknown field. Off; on in openai().
   max_completion_tokens,
-  /// `logprobs` and `top_logprobs`.
   logprobs,
   /// `null` for an optional field, treated as absent.
   null_as_absent,
@@ -78,8 +73,7 @@ struct StrictAcceptance;
 class Acceptance {
  public:
   Acceptance();
-  /// What OpenAI accepts: the default plus role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, `max_completion_tokens` and OpenAI's other fields. If the profile's service does not
+  /// What OpenAI accepts: the default plus the extensions marked as on in openai(). If the profile's service does not
   /// document one of these, the review notes its use: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension is off. Under the openai profile, OpenAI's documentation
@@ -91,7 +85,6 @@ class Acceptance {
 
   /// Returns a copy with this extension on or off.
   [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
-  /// Whether this extension is on.
   bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
@@ -106,17 +99,14 @@ namespace detail {
 /// The narrowest named acceptance that has an extension on. The wider ones have it too.
 enum class TakenBy : unsigned char { usual, openai, lenient };
 
-/// An extension and its switch in scripts.
+/// An extension, its key in scripts (`name`) and its line in the table of these keys (`text`).
 struct ExtensionRow {
   Extension extension;
-  /// Its key in scripts.
   const char* name;
   TakenBy taken_by;
-  /// Its line in the table of a script's keys.
   const char* text;
 };
 
-/// An acceptance that has a name in scripts and for the program.
 struct NamedAcceptance {
   const char* name;
   Acceptance (*make)();
@@ -169,7 +159,6 @@ struct StrictAcceptance {
   static bool takes_documented_fields(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::unknown_fields);
   }
-  /// Whether null counts as absent for the fields whose null the service documents.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
     return is_as_documented(acceptance, Extension::null_as_absent);
   }

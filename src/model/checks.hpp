@@ -12,11 +12,10 @@ namespace mock_gateway::detail {
 
 /// Throws GatewayError for a header field that RFC 9110, 5.5 forbids.
 void require_header_field(const std::string& name, const std::string& value);
-/// Returns the value. Throws GatewayError if it is not UTF-8, because JSON could not carry it; `what` names the value.
+/// Throws GatewayError if the value, named `what`, is not UTF-8, because JSON could not carry it.
 std::string require_utf8(std::string value, std::string_view what);
 /// Returns `number`. Throws GatewayError if it is 0, with the name of the `function` and `what` it counts.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-/// Throws GatewayError about the use of a moved-from value of this type.
 [[noreturn]] void refuse_moved_from(const char* type);
 
 }  // namespace mock_gateway::detail

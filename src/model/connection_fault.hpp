@@ -18,8 +18,7 @@ struct Access;
 
 }  // namespace detail
 
-/// A fault of a connection, before or around a request. Gateway::next_connection triggers it. A fault within a reply is
-/// a Fault of that reply.
+/// A fault of a connection, before or around a request; see Gateway::next_connection. Faults in a reply: Fault.
 class ConnectionFault {
  public:
   enum class Kind {
@@ -34,9 +33,7 @@ class ConnectionFault {
     reply_before_body,
     reply_then_read_body,
   };
-  /// When the fault occurs.
   enum class Moment {
-    /// The connection has just been accepted.
     accepted,
     /// The connection has served a request, and the first byte of the next request has arrived.
     reused,
@@ -70,14 +67,12 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// Sends RST at once. By then the client's connect has succeeded. The client sees ECONNRESET once, at its next write or
-/// read, and rarely in connect itself. After a write that failed this way, a read returns the end of the stream. The
-/// client never sees ECONNREFUSED, because the port is open: Gateway::refuse_connections closes it.
+/// Sends RST at once, after the client's connect. The client sees ECONNRESET once, at its next write or read, rarely in
+/// connect. After a failed write, a read returns the end of the stream. For ECONNREFUSED: Gateway::refuse_connections.
 ConnectionFault reset_on_accept();
 /// Sends FIN at once and no bytes. The gateway discards what the client sends, so that the client sees FIN and no RST.
 ConnectionFault close_on_accept();
-/// Sends these bytes at once, without reading a request, then FIN, like a server on this port that does not speak HTTP.
-/// Not empty.
+/// Sends these bytes at once, then FIN, like a server that does not speak HTTP. Reads no request. Not empty.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
 /// Sends FIN on an idle connection when the first byte of its next request arrives: the race of every keep-alive
 /// connection. The gateway discards the request unread and records no exchange.

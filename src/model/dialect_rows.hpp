@@ -24,18 +24,15 @@ struct DialectMember {
   std::optional<Duration> SseDialect::*optional_duration = nullptr;
 };
 
-/// A setting of a dialect, for comparison, reports and scripts.
 struct DialectRow {
   /// Its setter, and its key in scripts.
   const char* name;
   DialectMember member;
-  /// Its description in the documented table of script keys.
   const char* help;
   /// What reports say of a stream with a non-default value. Empty: nothing.
   const char* unusual = "";
   /// Whether the setting only affects the end of a stream.
   bool at_end = false;
-  /// Whether the value is "\n", "\r\n" or "\r".
   bool is_line_end = false;
 
   static const DialectRow rows[];

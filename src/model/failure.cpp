@@ -15,7 +15,6 @@ namespace mock_gateway {
 namespace detail {
 namespace failures {
 
-/// Throws GatewayError for a negative duration; `instead` tells how to send one.
 void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +

@@ -12,8 +12,7 @@
 
 namespace mock_gateway {
 
-/// An HTTP error reply: status, the error's code, message and type, and optional headers. A value; each setter returns
-/// a changed copy. Used as a scripted reply and as a forced failure.
+/// An HTTP error reply: status, code, message, type, optional headers. A value; each setter returns a changed copy.
 class Failure {
  public:
   /// `status` is from 200 to 599. The type is `error`, as documented. Code and message are UTF-8. A 429 has
@@ -30,24 +29,22 @@ class Failure {
   /// Sets Retry-After in seconds. A fraction is sent as is ("1.5"), which RFC 9110 does not allow but SDKs parse. The
   /// duration of this and the other setters is not negative; header("Retry-After", "-1") sends a negative one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
-  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock. The date is rounded up to
-  /// whole seconds, so that it is at least `duration` ahead and less than a second more. The Date header is rounded
-  /// down, so the difference to it may be up to a second larger: 2 s for 1 s. For a date in the past, use
-  /// header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
+  /// Sets Retry-After to an HTTP date, `duration` after the answer on the gateway's clock, rounded up to whole seconds.
+  /// The Date header is rounded down, so the difference to it may be a second larger: 2 s for 1 s. For a date in the
+  /// past, use header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT").
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Sets Retry-After to this text, unchecked except as in header().
   [[nodiscard]] Failure retry_after(std::string literal) const;
   /// Removes Retry-After, even from a 429.
   [[nodiscard]] Failure without_retry_after() const;
-  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After. For a negative value, use
-  /// header("retry-after-ms", "-1").
+  /// Sets `retry-after-ms`, which OpenAI's SDKs read before Retry-After.
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
   /// Sets `x-should-retry`, which OpenAI's SDKs obey for any status.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Sets a header and replaces all headers of that name, in any case, from any setter. Throws GatewayError if the name
-  /// is not a token or the value contains CR, LF or NUL (RFC 9110, 5.5): such a header would split the response.
+  /// Sets a header and replaces all of its name, in any case. The name is a token, the value without CR, LF and NUL
+  /// (RFC 9110, 5.5).
   [[nodiscard]] Failure header(std::string name, std::string value) const;
-  /// Adds a header and keeps those of the same name; each is sent as a line. Throws as header() does.
+  /// Adds a header and keeps those of the same name; each is sent as a line.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
   /// Replaces the error body, for example by a proxy's HTML page with its `content_type`.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
@@ -57,7 +54,6 @@ class Failure {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
     return *this;
   }
-  /// Replaces the error body by this JSON.
   [[nodiscard]] Failure json_body(const Json& body) const;
 
   int status() const { return status_; }
@@ -99,8 +95,7 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded` with Retry-After. `retry_after` is not negative. Failure::without_retry_after() removes
-/// the header.
+/// 429 `rate_limit_exceeded` with Retry-After; Failure::without_retry_after() removes it.
 Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();

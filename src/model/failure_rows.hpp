@@ -8,7 +8,6 @@
 
 namespace mock_gateway::detail {
 
-/// A failure that has a function in C++ and a name in scripts.
 struct FailureRow {
   const char* name;
   int status;

@@ -147,7 +147,6 @@ Trigger trigger(Trigger::Kind kind, std::size_t count, std::size_t byte) {
   return Access::make<Trigger>(kind, count, byte);
 }
 
-/// Throws GatewayError: the effect needs a different argument of this kind.
 [[noreturn]] void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
   std::string message = std::string(row_of(kind).name) + " needs " + needed;
   for (const EffectForm& form : forms)

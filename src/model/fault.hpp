@@ -67,9 +67,8 @@ Trigger after_tokens(std::size_t count);
 /// After the first `count` bytes of the decoded body (HTTP chunking and gzip removed), at least 1. Comments, pings and
 /// a byte order mark count. An event cut at this point is sent in two HTTP chunks.
 Trigger after_bytes(std::size_t count);
-/// After the first `byte` bytes of event `event`; both are at least 1. The event begins with `data: ` or with the field
-/// that its dialect puts before it. The event is cut as by after_bytes(). Never reached if the event has no more than
-/// `byte` bytes.
+/// After the first `byte` bytes of event `event`, both at least 1. Counts from its first field, such as `data: `. Cuts
+/// the event as after_bytes() does. Never reached if the event is not longer.
 Trigger inside_event(std::size_t event, std::size_t byte);
 /// After the first byte of the first multi-byte UTF-8 character of event `event`, at least 1. The event is cut as by
 /// after_bytes(). Never reached if the event has no such character.
@@ -101,10 +100,8 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The duration of a stall. If empty, the stall lasts until the gate opens; without a gate, until the client leaves,
-  /// the gateway stops or Options::stall_guard has passed.
+  /// The duration of a stall. Empty: it ends as described at stall(Gate) or stall().
   const std::optional<Duration>& duration() const { return duration_; }
-  /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
   /// The bytes of garbage, or the data of an error event made from JSON.
   const std::string& bytes() const { return bytes_; }

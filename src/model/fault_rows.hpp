@@ -13,19 +13,15 @@
 
 namespace mock_gateway::detail {
 
-/// The argument of a trigger.
+/// The numbers of a trigger, each at least 1.
 enum class TriggerArgument {
   none,
-  /// A count or a number, at least 1.
   count,
-  /// The number of an event and a count of its bytes, both at least 1.
   event_and_byte,
 };
 
-/// The replies that can reach a trigger.
 enum class TriggerReach { any_reply, streams };
 
-/// A trigger, for checks, texts, and script keys with their schema.
 struct TriggerRow {
   Trigger::Kind kind;
   /// The name of its function, and its key in scripts.
@@ -40,16 +36,13 @@ struct TriggerRow {
   const char* place;
   /// Why no event can be skipped, repeated or inserted there. Empty: it is possible.
   const char* no_event;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 
-/// Where an effect can happen.
 enum class EffectPlace {
   anywhere,
   /// In the head of a plain reply.
   head,
-  /// Between two events of a stream.
   between_events,
   /// Between two events of a stream, where one follows.
   next_event,
@@ -66,10 +59,8 @@ struct EffectTraits {
   static constexpr unsigned omits_event = 4;
 };
 
-/// An effect, for checks, texts and scripts.
 struct EffectRow {
   Effect::Kind kind;
-  /// The name of its function, and its name in scripts.
   const char* name;
   EffectPlace place;
   unsigned traits;
@@ -82,7 +73,6 @@ struct EffectRow {
   bool has(unsigned trait) const { return (traits & trait) != 0; }
 };
 
-/// The kinds of arguments that effects take.
 enum class EffectArgument {
   /// A positive duration.
   duration,
@@ -101,7 +91,6 @@ struct EffectForm {
   Effect::Kind kind;
   const char* key;
   EffectArgument argument;
-  /// Its description in the documented table of script keys.
   const char* help;
   /// The end of the error about a wrong argument: the alternative without one.
   const char* instead = "";
@@ -116,9 +105,9 @@ Rows<EffectForm> effect_forms();
 const TriggerRow& row_of(const Trigger& trigger);
 const EffectRow& row_of(const Effect& effect);
 
-/// Returns a trigger. Throws GatewayError if its number is 0.
+/// Throws GatewayError if a needed number is 0.
 Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
-// Each returns an effect with this argument. Throws GatewayError if the kind does not allow the value.
+// Each throws GatewayError if the kind does not allow the argument.
 Effect effect(Effect::Kind kind);
 Effect effect(Effect::Kind kind, Duration duration);
 Effect effect(Effect::Kind kind, Gate gate);
@@ -127,9 +116,7 @@ Effect effect(Effect::Kind kind, const Json& data);
 Effect effect(Effect::Kind kind, const Failure& failure);
 Effect effect(Effect::Kind kind, std::int64_t difference);
 
-/// The place in the reply, for waits and notes: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What happened to the exchange, for notes: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults

@@ -9,7 +9,6 @@
 
 namespace mock_gateway {
 
-/// The weight of a finding.
 enum class Severity {
   /// The gateway accepts it, but its documentation does not list it. A note fails neither a Review nor a test.
   note,
@@ -42,7 +41,6 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
 namespace detail {
 
-/// The text that a finding prints.
 std::string text_of(const Finding& finding);
 
 }  // namespace detail

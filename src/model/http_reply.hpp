@@ -41,7 +41,6 @@ class HttpReply {
       : HttpReply(Whole{status, std::string(std::string_view(body)), std::move(content_type)}) {}
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
-  /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
   // Moving copies, so that the moved-from value stays valid.
   HttpReply(const HttpReply&) = default;
@@ -53,13 +52,10 @@ class HttpReply {
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
   /// Breaks the answer as Reply::fault breaks a raw reply or a failure: `fault(after_bytes(10), reset_connection())`.
-  /// Throws GatewayError for a fault that cannot happen in one.
   [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
-  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none. See
-  /// Reply::first_token_after.
+  /// Sets the delay from the complete request to the answer, on the gateway's clock. Default: none.
   [[nodiscard]] HttpReply first_token_after(Timing delay) const;
 
-  /// The status; of a failure, the failure's.
   int status() const;
   /// The body and its type. For a failure, see failure().
   const std::string& body() const { return *body_; }
@@ -79,7 +75,6 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
-  /// The parts of a reply that the delivery uses.
   Reply delivered() const;
 
   int status_ = 200;

@@ -42,11 +42,9 @@ double pace_nanoseconds(Duration time, const char* what);
 
 }  // namespace detail
 
-/// A duration, from 0 to 30 days: fixed, converted from any std::chrono duration, or random or recorded: uniform(),
-/// normal(), log_normal(), recorded().
+/// A duration from 0 to 30 days: any std::chrono duration, or uniform(), normal(), log_normal(), recorded().
 ///
-/// Random times depend on the gateway's seed, the request and the number of times that request has arrived, but not on
-/// real time: the same run repeats the same times.
+/// Random times depend on the gateway's seed, the request and how often it has arrived: each run repeats them.
 class Timing {
  public:
   template <class Rep, class Period,
@@ -61,8 +59,7 @@ class Timing {
   detail::Distribution distribution_;  // of nanoseconds
 };
 
-/// A number of tokens per second: fixed, or drawn for each token as in a Timing. From one token in 30 days to one per
-/// nanosecond.
+/// Tokens per second: fixed, or drawn for each token as in a Timing. From one in 30 days to one per nanosecond.
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
@@ -92,10 +89,9 @@ Rate log_normal(double median, double sigma);
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
-/// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut separately. `usage` and `max_tokens` still
-/// count tokens; pace, triggers and gates count deltas. Log probabilities are sent with the delta in which their token
-/// ends.
+/// How the content of a stream is cut into deltas. Reasoning, text, refusal and the arguments of each tool call are cut
+/// separately. `usage` and `max_tokens` still count tokens; pace, triggers and gates count deltas. Log probabilities
+/// are sent with the delta in which their token ends.
 class Chunking {
  public:
   enum class Kind { tokens, words, characters, bytes, pieces };
@@ -122,8 +118,7 @@ Chunking by_tokens(std::size_t count = 1);
 /// `count` words per delta, with any tokenizer. A word includes the white space before it. Each CJK ideograph, kana or
 /// hangul syllable is a word. In tool arguments, each run of letters or of punctuation is a word.
 Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points per delta. As with models, this separates a letter from its combining mark and splits
-/// composed emoji.
+/// `count` Unicode code points per delta. As with models, this splits composed emoji and letters with combining marks.
 Chunking by_characters(std::size_t count = 1);
 /// As many whole code points as fit into `count` bytes of UTF-8, and at least one: JSON cannot carry half of one.
 Chunking by_bytes(std::size_t count);
@@ -146,14 +141,12 @@ class Pace {
   /// Sets the speed of the reply, regardless of how it is cut: a delta of four tokens takes four times as long as a
   /// delta of one, each half of a token half as long. An element of chunks() counts as one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
-  /// Sets how a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
   const std::optional<Timing>& gap() const { return gap_; }
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
-  /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
   /// Returns this pace with its unset parts taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;

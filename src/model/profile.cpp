@@ -89,7 +89,6 @@ inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"aud
                                                                             "top_logprobs",
                                                                             "top_p"};
 
-/// Returns a row that has the documented profile's values under another name.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;

@@ -9,15 +9,13 @@
 
 namespace mock_gateway {
 
-/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. Also decides what
-/// requests may hold, unless Options::acceptance is set.
+/// The shape of what the gateway sends: the keys of replies, chunks, error bodies and headers. See also Acceptance.
 // A new profile needs a name here and a row in profile.cpp.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the minimum that SDKs need.
   documented,
   /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms with Retry-After. Uses Acceptance::openai() unless another is set. Fields that OpenAI documents
-  /// cause no finding.
+  /// retry-after-ms with Retry-After. Fields that OpenAI documents cause no finding.
   openai,
   /// Alibaba DashScope's shapes in compatible mode: system_fingerprint null, logprobs in every choice, content null in
   /// deltas of reasoning, empty content in the finish chunk.
@@ -32,7 +30,6 @@ std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
 /// Returns the profile with this name. Throws GatewayError with the list of names if it is unknown.
 Profile profile_named(std::string_view name);
-/// Returns the names of all profiles, as in to_string.
 std::vector<std::string> profile_names();
 
 }  // namespace mock_gateway

@@ -10,15 +10,12 @@
 
 namespace mock_gateway::detail {
 
-/// The keys of an error body.
 enum class ErrorShape {
-  /// `code`, `message`, `type`.
   code_message_type,
   /// `message`, `type`, `param`, `code`, with OpenAI's wording for the documented failures.
   openai,
 };
 
-/// The key `system_fingerprint` of completions and chunks.
 enum class SystemFingerprint {
   absent,
   null,
@@ -28,7 +25,6 @@ enum class SystemFingerprint {
 
 /// The first delta of a choice, as JSON.
 struct RoleDelta {
-  /// A choice with text.
   std::string_view text;
   /// A choice with only tool calls, whose plain message has null content.
   std::string_view calls;
@@ -55,8 +51,7 @@ struct ProfileTraits {
   Acceptance (*acceptance)() = nullptr;
   /// The extensions that the service documents, which Acceptance::strict() accepts too.
   const Acceptance& (*documented)() = nullptr;
-  /// Further request fields that the service documents. They have no effect and cause no finding. A member of
-  /// `stream_options` is written "stream_options.name".
+  /// Further fields that the service documents, without effect or finding. In `stream_options`: "stream_options.name".
   NameList further_fields;
   /// Fields in the gateway's documentation that the service does not document: unknown to Acceptance::strict().
   NameList own_fields;
@@ -64,7 +59,6 @@ struct ProfileTraits {
   NameList nullable_fields;
   /// A temperature outside 0 to 2 gets 400; otherwise it is a finding.
   bool rejects_temperature_out_of_range = false;
-  /// The service documents `stop` as a string, so it causes no finding.
   bool documents_stop_as_string = false;
   /// `refusal`, `audio` or `function_call` may replace the content of an assistant's message.
   bool content_may_be_replaced = false;
@@ -91,7 +85,6 @@ struct ProfileTraits {
   bool logprobs_key = false;
   /// Messages without reasoning and deltas of content have null `reasoning_content`.
   bool null_reasoning = false;
-  /// A delta of reasoning has null `content`.
   bool null_content_while_thinking = false;
   RoleDelta role_delta = {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})", ""};
   /// The delta of a finish chunk, as JSON.
@@ -101,13 +94,12 @@ struct ProfileTraits {
 
   /// `prompt_tokens_details.cached_tokens` is sent even if it is 0.
   bool cached_tokens_key = false;
-  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are sent.
   bool prompt_cache_tokens = false;
   /// Streamed usage is in the last finish chunk; otherwise in a separate chunk.
   bool usage_on_finish = false;
 };
 
-/// Returns the row of a profile. Throws GatewayError if it has none.
+/// Throws GatewayError for an unknown profile.
 const ProfileTraits& traits_of(Profile profile);
 
 }  // namespace mock_gateway::detail

@@ -28,9 +28,7 @@ class Range {
   double most_;
 };
 
-/// All numbers from `number` up.
 Range at_least(double number);
-/// All numbers up to `number`.
 Range at_most(double number);
 /// All numbers from `least` to `most`; `least` is not above `most`.
 Range between(double least, double most);

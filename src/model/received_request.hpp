@@ -17,7 +17,6 @@ struct Access;
 
 namespace wire {
 
-/// A header field.
 struct Header {
   std::string name;
   std::string value;
@@ -33,7 +32,6 @@ class Headers {
   void add(std::string name, std::string value);
   /// Replaces all fields of this name by one.
   void set(std::string name, std::string value);
-  /// Removes all fields of this name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;

@@ -84,18 +84,15 @@ class StreamChunk {
   StreamChunk(const StreamChunk&) = default;
   StreamChunk& operator=(const StreamChunk&) = default;
 
-  /// An event with this JSON object as its data, in compact form: `{{"choices", Json::array()}}`. Its strings are
-  /// UTF-8. json_chunk() accepts any JSON.
+  /// An event with this JSON object as its data: `{{"choices", Json::array()}}`. json_chunk() accepts any JSON.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
   /// An event with this JSON as its data; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
-  /// See json_chunk().
+  /// See json_chunk(), raw_bytes() and event().
   static StreamChunk of_json(const Json& json);
-  /// See raw_bytes().
   static StreamChunk of_bytes(std::string bytes);
-  /// See event().
   static StreamChunk of_fields(std::string lines);
 
   /// Sets the time from the complete request to this element, on the gateway's clock, instead of the pace. Earlier
@@ -131,9 +128,8 @@ struct ReplyData;
 
 }  // namespace detail
 
-/// The gateway's answer to one chat request, streamed or not. A value; each setter returns a changed copy, or reuses a
-/// temporary, so that a chain of setters builds the reply once. A bare string is a text reply. All strings are UTF-8.
-/// Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
+/// The answer to one chat request, streamed or not. A value; each setter returns a changed copy. A bare string is a
+/// text reply. All strings are UTF-8. Text obeys the request's `stop`, `max_tokens` and `n` unless `verbatim()`.
 ///
 /// A reply is a completion, which the gateway writes in its profile's shape, or it is a failure, raw_reply() or
 /// chunks(), which the test writes. On these three, setters that only apply to completions throw GatewayError.
@@ -153,27 +149,23 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text as arguments, unchanged: models cut JSON off or send nothing.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
-  /// Adds a call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise as
-  /// tool_call().
+  /// Adds a call of a custom tool, whose input is any text. Otherwise as tool_call().
   [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
-  /// Streams the tool calls of each choice in parallel: first the id and name of each call, then one fragment of each
-  /// call's arguments in turn until all are sent. Default: one call after the other. No effect on a plain reply or a
-  /// single call.
+  /// Streams the tool calls of each choice in parallel: the id and name of each, then one fragment of each call's
+  /// arguments in turn. Default: one call after the other.
   [[nodiscard]] Reply interleaved() const;
   /// Sets the log probabilities of the tokens of text and refusal, starting with the first; with several choices, of
   /// the last one. Used if the request asks for logprobs. Replaces an earlier list. Tokens beyond the list get
   /// generated numbers; surplus elements are ignored.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// Sets the finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter` or any other
-  /// string, even an empty one.
+  /// Sets the finish_reason of every choice so far, to any string: `stop`, `length`, `tool_calls`, `content_filter`.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, instead of a separate
   /// chunk. Without content, that is the chunk with the role. No effect on a plain reply.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// Sets the `model` of the reply. Default: the requested one.
   [[nodiscard]] Reply model(std::string id) const;
-  /// Sets the `usage` of the reply. Default: the counted tokens. A plain reply has it always, a stream if the profile
-  /// sends it when requested. Does not change the content or the pace.
+  /// Sets the reply's `usage`. Default: the counted tokens. A stream has it only if requested and the profile sends it.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   /// The same with all fields of a TokenUsage.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
@@ -187,12 +179,10 @@ class Reply {
   /// other values are replaced). Keys keep their order; new keys follow. Several patches apply in turn, after those of
   /// extra_message. `patch` is a JSON object.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
-  /// Otherwise as extra().
+  /// Merges fields into the message of each choice; in a stream, into its delta with the role. Otherwise as extra().
   [[nodiscard]] Reply extra_message(const Json& patch) const;
-  /// Merges fields only into chunk `number` of a stream. Counts from 1, the chunk with the role; `[DONE]` does not
-  /// count. Applied after extra(), with the same rules. verify() reports a chunk that the reply did not reach; a plain
-  /// reply has no chunks.
+  /// Merges fields only into chunk `number` of a stream, from 1 (the chunk with the role), without `[DONE]`. Applied
+  /// after extra(), with the same rules. verify() reports a chunk that the reply did not reach.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(). Throws GatewayError for other replies.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
@@ -219,9 +209,8 @@ class Reply {
   [[nodiscard]] Reply header(std::string name, std::string value) const;
   /// Adds a response header and keeps those of the same name; see Failure::add_header.
   [[nodiscard]] Reply add_header(std::string name, std::string value) const;
-  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered:
-  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. The pace, faults and holds of the reply start after it.
-  /// Replaces earlier hints. Throws GatewayError for invalid fields, as header() does.
+  /// Sends an interim response 103 with these fields (RFC 8297) as soon as the request is answered, before pace, faults
+  /// and holds: `early_hints({{"Link", "</style.css>; rel=preload"}})`. Replaces earlier hints.
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Sets the time between tokens: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
@@ -231,11 +220,9 @@ class Reply {
   /// Sets the time from the complete request to the first token, or to a whole failure or raw reply:
   /// `first_token_after(uniform(10ms, 50ms))`. Default: Options::pace for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(). Throws GatewayError for
-  /// a failure and a raw reply.
+  /// Sets the speed after the first token: `tokens_per_second(50)`; see Pace. Replaces every(); throws as it does.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// Sets how the stream is cut into deltas: `chunked(by_characters())`; see Chunking. Default: Options::pace, else one
-  /// token at a time. Throws GatewayError unless the reply is a completion.
+  /// Sets how a stream is cut into deltas: `chunked(by_characters())`. Default: Options::pace, else by one token.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// Sets everything that `pace` sets and keeps the rest.
   [[nodiscard]] Reply pace(const Pace& pace) const;
@@ -248,12 +235,10 @@ class Reply {
   /// before it is sent: at a token if it has that token, at an event always. verify() reports a hold that the reply did
   /// not reach. Throws GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// Sets the SSE dialect of the events. Throws GatewayError for an invalid dialect, and for a failure and a raw reply,
-  /// which have no events.
+  /// Sets the SSE dialect of the events. Throws GatewayError for a failure and a raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
-  /// Sends the head and each event in separate writes. By default, events due at the same moment (without a pace: all
-  /// of them) share writes of up to 64 KiB; see Writes. The bytes are the same, and each event is one HTTP chunk either
-  /// way.
+  /// Sends the head and each event in separate writes. By default, events due at the same moment share writes of up to
+  /// 64 KiB; see Writes.
   [[nodiscard]] Reply write_each_event() const;
   /// Sends all bytes, including the head, in writes of at most `bytes`; 1 gives one write per byte. A write never spans
   /// two events. Each write waits until the client has read the previous one, so that each is a separate read. Only
@@ -278,17 +263,14 @@ class Reply {
 /// The end of a sequence of replies: `reply("a", "b", then_nothing_more())`. Further requests that the stub matches are
 /// refused like unmatched ones; older stubs are not consulted. Without it, the last reply repeats.
 struct NothingMore {};
-/// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
-/// A text reply.
 Reply text(std::string text);
 /// A reply that starts with reasoning: `thinking("…").text("…")`.
 Reply thinking(std::string text);
 /// A reply with a tool call and no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`; see
-/// Reply::malformed_tool_call.
+/// A reply with an invalid tool call: `malformed_tool_call("get_weather", "{\"city\": ")`.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
 /// A reply with a call of a custom tool and no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");

@@ -89,7 +89,6 @@ std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigge
   return "the body has " + text::counted(body->size(), "byte");
 }
 
-/// Why the body can never be truncated at this trigger; empty if it can.
 std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   if (kind == Trigger::Kind::before_headers) return "the body has not begun; use close_connection()";
   if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
@@ -98,7 +97,6 @@ std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
   return "";
 }
 
-/// Why an effect in the head can never happen at this trigger; empty if it can.
 std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   if (kind != Trigger::Kind::before_headers) return "the Content-Length is in the head; use before_headers()";
   if (data.chunks) return "chunks are always streamed, without a Content-Length";
@@ -108,7 +106,6 @@ std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
   return "";
 }
 
-/// Why the effect can never happen at this trigger; empty if it can.
 std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
   switch (faults::row_of(effect).place) {
@@ -121,7 +118,6 @@ std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger
   return faults::row_of(trigger).no_event;
 }
 
-/// The triggers that any reply can reach: "before_headers, after_headers, after_bytes or at_end".
 std::string triggers_of_any_reply() {
   std::string names;
   const char* last = nullptr;

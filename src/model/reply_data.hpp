@@ -27,7 +27,6 @@ struct ScriptedToolCall {
   bool custom = false;  // call of a custom tool: the arguments are its input, which is any text
 };
 
-/// Fields to merge into one chunk of a stream.
 struct ExtraChunk {
   std::size_t number;  // counted from 1
   Json patch;
@@ -42,7 +41,6 @@ struct ScriptedChoice {
   std::optional<std::string> finish_reason;  // empty: derived from the content
 };
 
-/// A reply sent in place of a completion.
 struct RawReply {
   int status = 200;
   std::string body;

@@ -29,7 +29,6 @@ inline constexpr std::string_view of_header = "request.header.";
       "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
 }
 
-/// Returns the value at the pointer, or null.
 const Json* find(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value && !pointer.empty()) {
@@ -64,7 +63,6 @@ class Filler {
   void fill_json_text(std::string& text) {
     if (text.find("{{") != std::string::npos) text = filled(text, true);
   }
-  /// Fills the strings in a value.
   void fill(Json& value) {
     if (value.is_string()) {
       fill(value.get_ref<std::string&>());

@@ -13,7 +13,6 @@
 
 namespace mock_gateway::detail {
 
-/// The values for the placeholders of a template.
 struct TemplateFacts {
   std::string last_user_text;
   const Json& body;  // of the request

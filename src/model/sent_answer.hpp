@@ -14,11 +14,8 @@ namespace mock_gateway {
 /// is on, the journal keeps it, and Exchange::answer returns it. Keys are masked. Times count from the complete
 /// request, on the gateway's clock.
 struct SentAnswer {
-  /// How the answer ended.
   enum class Ending {
-    /// It has not ended.
     open,
-    /// It was sent completely.
     whole,
     /// The gateway closed the connection (FIN) before the end.
     closed,
@@ -60,12 +57,10 @@ struct SentAnswer {
   Duration ended_at{0};
   /// Whether it was sent event by event.
   bool is_streamed = false;
-  /// Whether SseDialect::gzip compressed it.
   bool is_compressed = false;
   /// Whether it was longer than Options::max_body and the excess is missing here.
   bool is_cut = false;
-  /// Whether a key was masked, so that these are not the sent bytes. If the key spanned several parts, the body is a
-  /// single part.
+  /// Whether a key was masked. If it spanned several parts, the body is a single part.
   bool has_masked_key = false;
 
   /// Returns all parts, concatenated.

@@ -60,8 +60,7 @@ class SseDialect {
   /// On the instant clock, pings are only sent in waits with a known end: not at a gate or in an unlimited stall().
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// Sets the lines of a ping, separated by "\n", without the final blank line: ": ping" (default), "data:", "id: 7\n:
-  /// ping".
+  /// Sets the lines of a ping, separated by "\n", without the final blank line. Default: ": ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
   /// Sets whether a blank line follows the last event; a parser drops an event without it. Default: true.
@@ -112,7 +111,6 @@ class SseDialect {
 
 namespace detail {
 
-/// Throws GatewayError for an invalid dialect.
 void require_dialect(const SseDialect& dialect);
 /// Returns the differences from OpenAI's dialect, for reports: "lines ended with CR, [DONE] was left out"; empty: none.
 /// Differences at the end only count if the stream was sent `whole`.

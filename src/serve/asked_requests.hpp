@@ -17,7 +17,6 @@
 
 namespace mock_gateway::detail {
 
-/// A request that waits for a reply from the test.
 struct AskedRequest {
   /// The id of its exchange, which is recorded when the request is answered.
   std::uint64_t exchange = 0;

@@ -65,8 +65,7 @@ bool refuse(ServedRequest& served) {
 /// Finds the chaos rules that strike the request. Runs the test's matchers, which may throw.
 bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   served.under_chaos = true;
-  // Unlike generated values, the draw for a streamed request does not depend on equal plain requests, or on equal
-  // requests with another key.
+  // Unlike generated values, the draw for a stream does not depend on equal plain requests or other keys.
   std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
@@ -101,7 +100,6 @@ Reply default_reply_to(const ServedRequest& served) {
   return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
-/// The default reply for a stub.
 struct DefaultReply {
   std::shared_ptr<const Reply> reply;  // null until needed, or if it cannot be made
   std::exception_ptr problem;          // the reason that it cannot be made, or null
@@ -120,8 +118,7 @@ struct DefaultReply {
   }
 };
 
-/// Chooses a stub. Chooses nothing if no mounted stub applies to the request. Runs the test's matchers, which may
-/// throw.
+/// Chooses a stub, unless no mounted stub applies to the request. Runs the test's matchers, which may throw.
 bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
   const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
@@ -140,7 +137,6 @@ bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std
          served.callback_failed("a should condition of " + choice->stub->title() + " threw: " + *thrown_by_validator);
 }
 
-/// Refuses a request that matches a stub with never().
 void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
   redact(title, served.presented, *served.gateway.keys);
@@ -176,7 +172,6 @@ void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const
   served.problems.push_back(std::move(recorded));
 }
 
-/// Takes the test's reply for the stub after the wait. Returns whether the request is already answered.
 bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
   const std::shared_ptr<StubState>& stub = asked.stub;
@@ -199,8 +194,7 @@ bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look
                               " of the program's control API (--control)");
 }
 
-/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub still refuses the request,
-/// because the test was asked.
+/// Takes the default reply that the test chose for the stub. If it cannot be made, the stub refuses the request.
 bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
     served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
@@ -241,7 +235,6 @@ bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-/// Takes the reply of the chosen stub.
 bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
   if (made.problem) std::rethrow_exception(made.problem);
@@ -249,7 +242,6 @@ bool take_reply(ServedRequest& served, const Script::Choice& choice, const Defau
   return false;
 }
 
-/// Asks the test for the reply of the chosen stub.
 void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
   served.exchange = served.gateway.journal->reserve_id();
   served.asked = share<AskedChat>(served, choice, std::move(hits));

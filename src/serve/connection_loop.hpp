@@ -21,7 +21,6 @@ class ConnectionLoop final : public ConnectionHandler {
   void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  /// The progress of a connection.
   struct Course {
     /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
@@ -44,7 +43,6 @@ class ConnectionLoop final : public ConnectionHandler {
   static std::optional<bool> skip(Connection& connection, Course& course);
   /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
-  /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;

@@ -45,14 +45,12 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
   record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
-/// Records a problem of the delivery for verify(): the request in brief, the problem, and the stub of the reply.
 void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
   std::string text = brief(record) + "  " + what;
   if (record.stub) text += "\n  reply of " + record.stub->title();
   journal.report(record, {{kind, std::move(text)}});
 }
 
-/// Reports the parts of the script that a completed reply did not reach.
 void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
                    const Delivery& delivery, std::size_t chunks) {
   const ReplyData& reply = Access::data(*plan.reply);

@@ -60,8 +60,7 @@ struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// Returns the number of changes by the test that affect requests of this key: a request repeated after a change is
-  /// no retry.
+  /// Returns the number of changes by the test that affect requests of this key; see ExchangeRecord::changes.
   std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
@@ -71,7 +70,6 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep the sent bytes.
   std::atomic<bool> keeps_answers{false};
   std::int64_t started;  // Unix seconds: the creation time of the listed models
 };

@@ -202,7 +202,6 @@ void ask(ServedRequest& served) {
   }
 }
 
-/// Makes the answer, or continues to make it.
 void answer(ServedRequest& served) {
   try {
     if (!served.asked) ask(served);

@@ -26,7 +26,6 @@ std::size_t bounded_tokens(std::int64_t tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
 }
 
-/// Refuses the request, with the remaining time of the window.
 bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
   // Rounded up, so that a client that waits whole seconds is not early. The cap avoids an overflow of Duration when a
   // time close to its maximum is rounded up.
@@ -67,7 +66,6 @@ bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size
                     *refusal.left);
 }
 
-/// Takes the tokens that `count` returns, if the key has a token limit.
 template <class Count>
 bool take(ServedRequest& served, const Count& count) {
   GatewayState& gateway = served.gateway;

@@ -19,7 +19,6 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
-/// Method and path, the lookup key of operations.
 using Name = std::pair<std::string, std::string>;
 
 Name name_of(const Operation& operation) { return {operation.method, operation.path}; }

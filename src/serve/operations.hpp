@@ -14,7 +14,6 @@
 
 namespace mock_gateway::detail {
 
-/// The result of looking up a method and a path.
 struct Route {
   enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
@@ -39,8 +38,7 @@ class Operations {
     std::uint64_t owner;
   };
 
-  /// Mounts an operation of the test, and replaces an equal one of the test. Throws GatewayError for operations that
-  /// cannot be mounted.
+  /// Mounts an operation; replaces an equal one of the test. Throws GatewayError for one that cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
   /// Replaces the operations of a document; existing ones keep their place. `owner` is the document's number, larger
   /// for newer documents. Throws like mount(), and then changes nothing.
@@ -49,7 +47,6 @@ class Operations {
   void unmount(const std::vector<Owned>& those);
   /// Returns the mounted operations without duplicates.
   std::vector<Operation> mounted() const;
-  /// Returns the number of times that operations were mounted or removed.
   std::uint64_t changes() const { return changes_; }
   /// Finds the operation for a method and a path. `path` is as sent, without the query.
   Route find(const std::string& method, std::string_view path) const;

@@ -44,7 +44,6 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
   delivery.reply = share<const Reply>(std::move(reply));
 }
 
-/// Returns when the tokens of a scripted reply are sent.
 PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
@@ -52,8 +51,7 @@ PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
-/// Describes the unusual parts of an answer: finish reasons other than stop and tool_calls, several choices, several
-/// tool calls in one choice. Example: "finish_reason length was sent". Empty if there are no such parts.
+/// Returns the unusual parts: several choices, several tool calls, "finish_reason length was sent"; empty: none.
 std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   std::size_t most_calls = 0;

@@ -18,7 +18,6 @@ namespace content_type {
 
 enum class Form { json, form, other };
 
-/// Returns the form that the Content-Type declares and the acceptance allows.
 Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;

@@ -14,17 +14,14 @@ namespace mock_gateway::detail {
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
 /// Whether allows_json() may become true after the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// Returns the 415 for any other Content-Type.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
 /// Whether a key may use a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
-/// Returns the 404 for a model that is not served.
 Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
-/// Refuses a request for a model: 403 if its key may not use it, otherwise 404 if it is not served. Returns whether it
-/// refused.
+/// Refuses a model: 403 if the key may not use it, otherwise 404 if it is not served. Returns whether it refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }  // namespace mock_gateway::detail

@@ -35,8 +35,7 @@ BodyFraming framing_of(const Answer& answer, bool http_1_1) {
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers of the transfer, except those already set. Closes the connection after the answer if it cannot be
-/// reused.
+/// Adds the headers of the transfer, except those already set. Closes a connection that cannot be reused.
 void add_transport_headers(ServedRequest& served, BodyFraming framing) {
   const IncomingRequest& incoming = served.incoming;
   wire::Headers& headers = served.answer.headers;
@@ -69,7 +68,6 @@ struct RunningExchange::Judgement {
       : incoming(std::move(request)), position(its_position) {}
 
   IncomingRequest incoming;
-  /// The number of the request on its connection, from 1.
   std::size_t position;
   KeyStore::Presented presented;
   std::optional<ServedRequest> served;

@@ -20,7 +20,6 @@
 
 namespace mock_gateway::detail {
 
-/// The end of an answer's delivery.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
   /// The number of chunks of a streamed completion.
@@ -29,8 +28,7 @@ struct DeliveryEnd {
   bool is_guard_spent = false;
 };
 
-/// Records which parts of its script a reply reached. Reports to verify() the parts it did not reach, and waits ended
-/// by guards.
+/// Records the reached parts of the reply's script. Reports the others, and expired guards, to verify().
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
@@ -48,14 +46,12 @@ class RunningExchange {
   bool go_on() noexcept;
 
  private:
-  /// The data needed until there is an answer.
   struct Judgement;
 
   /// Records the request with masked keys.
   void record_request();
   /// Has the request judged. Returns whether there is an answer, which is then published and can be delivered.
   bool judge_and_publish();
-  /// Records the answer with masked keys.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);

@@ -25,13 +25,11 @@ class ServedModels {
 
   bool any() const { return any_; }
   const std::vector<wire::Model>& given() const { return given_; }
-  /// Returns the model; empty if it is not served.
   std::optional<wire::Model> find(const std::string& id) const;
-  /// Returns the given models. If any is served, adds models that stubs name, in mounting order, and those of requests.
+  /// Returns the given models; if any is served, also those that stubs name, in the order mounted, and those asked for.
   std::vector<wire::Model> listed() const;
   /// Whether it is a given model or a stub names it.
   bool is_named(const std::string& id) const;
-  /// Adds a model from a request to the list.
   void ask(const std::string& id);
   void forget_asked();
 

@@ -31,17 +31,14 @@ namespace mock_gateway::detail {
 struct DeliveryPlan {
   /// The reply with the faults, the holds and the dialect, or null.
   std::shared_ptr<const Reply> reply;
-  /// The chaos rules applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
   /// With chaos, the number of scripted faults of the reply. The chaos faults follow them.
   std::size_t scripted_faults = 0;
-  /// Interim responses before the answer.
   std::string interim;
   PaceSchedule pace;
   /// The start of the pace. Default: the time when the request was complete.
   std::optional<TimePoint> start;
   bool stream = false;
-  /// The source of the events of a streamed completion.
   std::optional<Completion> completion;
   /// The number of content deltas of a plain completion, for the pace.
   std::size_t token_count = 0;
@@ -56,11 +53,9 @@ struct Answer {
   std::string content_type = "application/json";
   wire::Headers headers;
   std::string body;
-  /// The code of a failure.
   std::string error_code;
   /// The message of a documented rejection.
   std::string refusal;
-  /// The stub that answers, or null.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
   /// The tokens taken from token limits; null without limits.
@@ -100,17 +95,13 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
-  /// The findings for the review.
   std::vector<Finding> findings;
   /// A hash of the content of a chat request and the gateway's seed.
   std::uint64_t fingerprint = 0;
   /// The id reserved for its exchange; 0 if none.
   std::uint64_t exchange = 0;
-  /// Whether chaos rules existed that could strike it.
   bool under_chaos = false;
-  /// The problems for verify().
   std::vector<RecordedProblem> problems;
-  /// The stubs closest to an unmatched request.
   std::vector<NearMiss> near_misses;
   /// Set while the chosen stub waits for the test's reply.
   std::shared_ptr<AskedChat> asked;
@@ -119,11 +110,9 @@ struct ServedRequest {
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses with a documented failure, which replaces any earlier answer.
   bool reject(const Failure& failure);
-  /// Answers 500 because a function of the test threw.
   bool callback_failed(const std::string& what);
   /// Answers 500 because the gateway could not make an answer.
   bool answer_failed(const std::string& reason);
-  /// Answers 500 because the test did not reply in time.
   bool never_replied(const std::string& what);
 
  private:
@@ -157,7 +146,6 @@ void judge_chat(ServedRequest& served);
 /// Continues a chat request that waits for the test's reply, if the wait is over.
 void judge_asked(ServedRequest& served);
 
-/// Returns a hash of the content of a chat request and the gateway's seed.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
 
 // limits.cpp
@@ -177,8 +165,7 @@ void keep_tokens(Answer& answer, const Usage& usage);
 /// headers, body or events, and times. Runs the test's tokenizer; its exception becomes a 500.
 void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
-/// Applies chaos to a failure: adds the faults possible for it to the delivery plan and decides when it is sent.
-/// Status, headers and body stay.
+/// Applies chaos to a failure: adds the possible faults to its delivery plan and decides when it is sent.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
 
 // cross_origin.cpp
@@ -198,8 +185,7 @@ void add_cross_origin_headers(ServedRequest& served);
 /// milliseconds below a minute and to seconds above, so that a client that waits is not early.
 std::string reset_time(Duration left);
 
-/// Adds the headers that the profile has on every answer, except those already set. The documented profile has none;
-/// OpenAI's has a request id, the processing time, and the rest of the key's limits.
+/// Adds the headers that the profile has on every answer, except those already set.
 void add_profile_headers(ServedRequest& served);
 
 }  // namespace mock_gateway::detail

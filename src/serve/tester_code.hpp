@@ -28,7 +28,6 @@ class Busy {
   Connection& connection_;
 };
 
-/// Runs the test's code and returns its exception as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
   try {
