@@ -356,7 +356,7 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only those for that scope.
+  /// Ends all forced failures, including queued ones; with a scope, only its own.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
@@ -438,7 +438,6 @@ class Gateway {
  private:
   friend struct detail::Access;
   class Impl;
-  /// Destroys a gateway; has no effect in a forked process.
   struct End {
     void operator()(Impl* impl) const noexcept;
   };
@@ -493,8 +492,7 @@ class Stub {
   /// Returns the location of the `gateway.chat()` call that began it.
   SourceLocation where() const;
 
-  /// Unmounts the stub: later requests no longer match it. Its expectations still count. Calling it again has no
-  /// effect.
+  /// Unmounts the stub: later requests no longer match it. Expectations still count. Repeated calls have no effect.
   void remove() const;
   /// Returns a handle that removes the stub when it goes out of scope.
   [[nodiscard]] ScopedStub scoped() const;
@@ -529,8 +527,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Restricts the stub to requests that match every matcher. Without `when` it matches all requests. Evaluation stops
-  /// at the first mismatch.
+  /// Restricts the stub to requests that match every matcher, up to the first mismatch. Default: all requests.
   template <class... Matchers>
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -562,8 +559,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder priority(int priority) &&;
   /// Restricts the stub to a state of a state machine. The state is "started" until a stub or the test changes it.
   StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Moves the state machine to this state with each answer. This is atomic with the choice of the stub: of two
-  /// simultaneous requests, one sees the new state.
+  /// Moves the state machine to this state with each answer, atomically with the choice of the stub.
   StubBuilder then_state(std::string machine, std::string state) &&;
   /// Sets the name in reports. Default: its source line.
   StubBuilder named(std::string name) &&;
@@ -3228,10 +3224,10 @@ class Options {
   /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
   /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
-  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the same keys, limits, failures and
-  /// checks as chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They
-  /// are `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
-  /// Default: only in the openai profile, because the gateway's documentation does not have it.
+  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
+  /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
+  /// `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
+  /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
   /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
@@ -3245,20 +3241,18 @@ class Options {
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
-  /// Sets a token limit shared by all keys: `tokens` per `window` on the gateway's clock, both positive; see
-  /// TokenLimit. Applies in addition to limit(). Default: none.
+  /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
   /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. The same seed repeats the
-  /// same run. Default: 1.
+  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. It repeats a run.
+  /// Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
-  /// `documented`.
+  /// Sets the shapes of replies and errors, and the default of acceptance(). Default: `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
@@ -3277,8 +3271,7 @@ class Options {
   /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Sets the largest total of request line and header section in bytes, at least 1024; larger ones get 431. Default:
-  /// 64 KiB.
+  /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// Sets how many exchanges, and bytes of requests, the journal keeps, at least 1 of each. Default: 10,000 and 64 MiB.
   /// Beyond either, the oldest are evicted; Journal::evicted counts them.
@@ -3310,8 +3303,7 @@ class Options {
 
   /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
-  /// framework, or on stderr, followed by an abort. Default: true.
+  /// Sets whether the destructor reports unread problems of verify(), see Gateway::~Gateway. Default: true.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Excludes findings with this code from every review; repeatable. The Gateway's constructor throws GatewayError for
   /// an unknown code.
@@ -3866,8 +3858,7 @@ class SweepOptions {
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
-  /// or one of several tests on a gateway.
+  /// Restricts the sweep to requests that match all of these; the script answers the others.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3984,29 +3975,25 @@ struct ClientOutcome {
   /// The text passed to the caller; if the call failed during a stream, the text before the failure. After a retry,
   /// what the caller shows: the text of the last try, or of all tries.
   std::string text;
-  /// The tool calls of the answer; their ids are not compared. A client without tools skips the scenarios with
-  /// tool_calls().
+  /// The tool calls of the answer, compared without ids. A client without tools skips scenarios with tool_calls().
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
   /// Whether the call had to be stopped from outside because it did not end.
   bool hung = false;
-  /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
-  /// several tries.
+  /// The number of requests of the call. After retries, an error may follow the concatenated texts of several tries.
   int tries = 1;
   /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
   /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
   /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
   /// the error.
   std::optional<std::string> finish_reason = {};
-  /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
-  /// and this is set.
+  /// Prompt, completion and total. Only judged if the scenario's whole answer has usage and this is set.
   std::optional<TokenUsage> usage = {};
   /// Whether the client asked for a stream, whose finish_reason and usage may differ from a plain answer's. If unset,
   /// either form is accepted, so zeros are accepted as the usage of a stream, which has none.
   std::optional<bool> streamed = {};
-  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to pass it on. If the answer has
-  /// one, the client must not lose it.
+  /// Whether the call asked for usage (`stream_options.include_usage`). The client must then not lose it.
   bool asked_for_usage = false;
 };
 
@@ -4017,15 +4004,13 @@ struct ScenarioData;
 
 }  // namespace detail
 
-/// The result of Scenario::judge. True if a good client may have this outcome. Prints itself:
-/// `CHECK(scenario.judge(outcome))`.
+/// The result of Scenario::judge. True if a good client may have this outcome. `CHECK(scenario.judge(outcome))`.
 class [[nodiscard]] Verdict {
  public:
   enum class Kind {
     /// The caller got the whole answer and no error.
     handled,
-    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text that was really
-    /// sent.
+    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text really sent.
     error_surfaced,
     /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
@@ -4037,7 +4022,6 @@ class [[nodiscard]] Verdict {
   };
 
   Kind kind() const { return kind_; }
-  /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
   /// The verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
@@ -4054,7 +4038,6 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
-/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
 /// A gateway behavior that real clients have met, ready to mount. A handle: cheap to copy.
@@ -4090,11 +4073,9 @@ class Scenario {
   const std::string& reference() const;
   /// What a good client does, in one line.
   const std::string& good_client() const;
-  /// What a good client may do.
   Expected expected() const;
   /// All text of the reply, which the caller gets if nothing is lost. Empty if the reply has none.
   const std::string& text() const;
-  /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
   /// The finish_reason of the streamed answer. Empty if there is none or no whole answer, unless the reason itself says
   /// that it is incomplete: "content_filter".
@@ -4189,11 +4170,9 @@ class Mishap {
   /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
   Duration abandon_after() const;
 
-  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
-  /// are not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
-  /// previous key is then deleted.
+  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
@@ -10716,17 +10695,15 @@ enum Trait : unsigned {
   whole_answer = 0,
   /// A good client may report an error.
   error_too = 1,
-  /// A good client reports an error.
   only_error = 2,
-  /// A good client reports an error, and has no text.
+  /// Only an error, without text.
   no_answer = only_error | 4,
-  /// A good client reports an error, or passes on the finish_reason, which reveals the problem.
+  /// An error, or the finish_reason, which reveals the problem.
   reason_tells = only_error | 8,
   /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
-  /// A client needs a timeout.
   endless = 64,
   /// It shows at the second call on a kept connection.
   second_call = 128,
@@ -10741,8 +10718,7 @@ struct Says {
   std::size_t times = 1;
 };
 
-/// Text sent in addition to, or instead of, the text: a client may show it before it reports an error. With
-/// then_answer: the text of the first try.
+/// Additional or alternative text that a client may show before it reports an error; of the first try with then_answer.
 struct Sends {
   const char* text;
 };
@@ -10760,8 +10736,7 @@ struct Spells {
 
 }  // namespace catalogue_parts
 
-/// The row of a scenario: its name, description, references, what a good client does, its traits, and the parts that
-/// differ from the usual answer, in any order. Everything is constexpr, so that a table of rows needs no code.
+/// A scenario. The parts that differ from the usual answer are in any order; constexpr, so a table needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -10774,9 +10749,8 @@ struct ScenarioRow {
   /// Returns the reply to a stream or plain request; with then_answer, to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
-  /// Returns this reply with the row's fault.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// Returns the reply in the row; with then_answer, the reply to the first of every two requests.
+  /// With then_answer, the reply to the first of every two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -10811,7 +10785,6 @@ struct ScenarioRow {
   Reply stream_reply() const;
   std::string plain_body() const;
   std::string whole_text() const;
-  /// The finish_reason of streams.
   const char* reason() const;
 
   constexpr void set(catalogue_parts::Says whole) { text = whole; }
@@ -10839,16 +10812,13 @@ struct ScenarioRow {
   constexpr void set(SseDialect (*function)()) { dialect = function; }
   /// A change to the reply, in both forms.
   constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
-  /// A fault: its place and its effect.
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
   constexpr void set(Effect (*function)()) { effect = function; }
-  /// The fault of every connection, or other faults of connections.
   constexpr void set(ConnectionFault (*function)()) { connection = function; }
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
-/// The description of a scenario, and the data to judge a client.
 struct ScenarioDescription {
   std::string name = {};
   std::string group = {};
@@ -10857,15 +10827,12 @@ struct ScenarioDescription {
   std::string good_client = {};
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
-  /// Text sent in addition to, or instead of, the text: a client may show it before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Calls spelled in the text: a client may make them instead.
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
   /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
-  /// Whether passing on the finish_reason counts as reporting the failure.
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
@@ -10886,74 +10853,59 @@ class ScenarioOfFile {
 
   virtual Options options(Options base) const = 0;
   virtual void mount(Gateway& gateway) const = 0;
-  /// Whether one of its stubs answered. Only called for exchanges that a stub answered.
+  /// Only called for exchanges that a stub answered.
   virtual bool answered(const Exchange& exchange) const = 0;
 };
 
-/// The data behind a Scenario handle.
 struct ScenarioData {
   ScenarioDescription said;
-  /// The behavior: a row of the catalogue or a file. The other one is null.
+  /// A row of the catalogue or a file; the other one is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
+/// The rows must outlive the scenarios; sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 namespace catalogue_parts {
 
-/// Parses text of the catalogue as JSON; the only place that does.
+/// The only place that parses text of the catalogue.
 Json parse(const std::string& text);
-/// Returns a JSON string with this value.
 std::string json_string(std::string_view value);
-/// Returns the text with its first `part`, which must exist, replaced by `other`.
+/// `part` must exist.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-/// Returns JSON as a server-sent event.
 std::string event_of(const std::string& json);
-/// Returns a chunk with these members in its delta. `finish_reason` is JSON.
+/// `finish_reason` is JSON.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
-/// Return the only choice of a chunk, and its delta.
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
-/// Adds or replaces these members of an object. Json::operator[] would compile many templates for each length of a
-/// literal.
+/// Adds or replaces members. Json::operator[] would compile many templates for each length of a literal.
 void add_to(Json& object, const std::string& members);
-/// Replaces the first `part` of the JSON by `other`.
 void replace_in(Json& json, std::string_view part, std::string_view other);
-/// The chunk with the role.
 Json opening();
-/// A chunk with text.
 Json saying(std::string_view text);
-/// The last chunk of an answer.
 Json closing(std::string_view finish_reason = "stop");
 /// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
 /// The chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
-/// All events of the usual answer.
 std::string usual_events();
 
 /// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// Returns a plain completion. `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
+/// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
-/// The body of the usual answer.
 std::string usual_body();
 
-/// The usual answer.
 Reply usual_reply(bool streamed);
-/// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
-/// Ends the answer with this finish_reason.
 void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
@@ -10971,24 +10923,18 @@ Trigger in_a_character(bool streamed);
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
-/// Returns the members of a message with calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
-/// The head of a fragment: index, id and type.
 std::string head_of(const std::string& index, const std::string& id);
-/// Returns the members of a fragment's function; without a name, only the arguments.
+/// Without a name, only the arguments.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// Returns a chunk with one fragment of a call: the members before its function, ending with a comma, and its function.
+/// The members before the function end with a comma.
 Json fragment(const std::string& head, const std::string& function);
-/// Returns a chunk with more arguments of call_1.
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
-/// Returns the chunk with the role and no content.
 Json silent_opening();
-/// Returns the body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
 void add_failures(Scenarios& all);
@@ -11009,7 +10955,6 @@ struct InitialKey {
   KeyOptions options;
 };
 
-/// The values of Options.
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
@@ -11050,11 +10995,9 @@ struct OptionValues {
   /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
 
-  /// The default values.
   static const OptionValues& moved_from();
 };
 
-/// Throws GatewayError for invalid values.
 void require_valid(const OptionValues& options);
 
 }}}  // namespace mock_gateway::detail
@@ -11073,7 +11016,6 @@ struct SweepPlan {
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
-  /// The default values.
   static const SweepPlan& moved_from();
 };
 
@@ -32024,7 +31966,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace verdicts {
 
-/// Whether `part` is a subsequence of `whole`.
 MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
@@ -32033,7 +31974,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// Whether arguments are equal: the same JSON in any format; nothing equals {}.
+/// The same JSON in any format; nothing equals {}.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -32114,7 +32055,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
-/// Returns OpenAI's name for a reason of other servers, as many clients do.
+/// OpenAI's name for a reason of other servers, as many clients do.
 MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -32126,12 +32067,10 @@ MOCK_GATEWAY_INLINE bool same_reason(std::string_view told, std::string_view sen
   return told == sent || told == documented_reason(sent, has_calls);
 }
 
-/// Whether the client dropped the usage that it asked for and received.
 MOCK_GATEWAY_INLINE bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
 }
 
-/// Compares finish_reason and usage, if the scenario has them.
 MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const bool has_calls = !scenario.tool_calls.empty();
   if (outcome.finish_reason && !scenario.finish_reason.empty() &&
@@ -32152,13 +32091,11 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-/// Whether the finish_reason passed to the caller says that the answer failed.
 MOCK_GATEWAY_INLINE bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return scenario.reason_tells && outcome.finish_reason &&
          same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
-/// Whether the client made the calls spelled in the text and omitted the text.
 MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return !scenario.spelled_calls.empty() && outcome.text.empty() &&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
@@ -32187,7 +32124,7 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// Returns "text \"…\" and 1 tool call: f({})".
+/// "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -32206,7 +32143,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   return said;
 }
 
-/// Returns ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
+/// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -32216,7 +32153,6 @@ MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& f
   return said;
 }
 
-/// Returns the actual and the expected answer for an unacceptable outcome.
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
@@ -32226,7 +32162,6 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
   told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
-  // Long texts are cut above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
@@ -32447,25 +32382,20 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// The usual text up to its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
-/// Half of the usual text.
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
-/// Ends the stream with this finish_reason after half of the text.
 MOCK_GATEWAY_INLINE void end_at_half(Chunks& chunks, const char* finish_reason) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
-/// Ends the stream with this finish_reason at the limit of its text.
 MOCK_GATEWAY_INLINE void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
 }
 
-/// Sets `created`, which is JSON.
 MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
   for (Json& chunk : chunks) add_to(chunk, R"("created":)" + std::string(value));
 }
@@ -32490,9 +32420,7 @@ MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
-/// Returns a content part with text, as JSON.
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
-/// Returns a chunk with this part as its content.
 MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
 /// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
@@ -32502,10 +32430,8 @@ MOCK_GATEWAY_INLINE std::string body_of_parts(const std::string& parts) {
   return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
 
-/// Returns this JSON with all non-ASCII characters escaped.
 MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// Returns a chunk with text in JSON form, whose escapes stay unchanged.
 MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
@@ -32744,13 +32670,10 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Returns the usual answer with a Content-Length, streamed or not.
 MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
-/// Sends nothing and keeps the connection open.
 MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
-/// How often "live-stream" repeats the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {
@@ -33128,7 +33051,7 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// An error body as OpenAI writes it. The code is JSON.
+/// The code is JSON.
 MOCK_GATEWAY_INLINE std::string error_body(const char* message, const char* code) {
   return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
          "}}";
@@ -33144,16 +33067,12 @@ MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
   chunks.push_back(std::move(bytes));
 }
 
-/// A 400 with this body.
 MOCK_GATEWAY_INLINE Failure refused_with(const char* body) { return bad_request().json_body(parse(body)); }
 
-/// A 429 without Retry-After, with this body.
 MOCK_GATEWAY_INLINE Failure limited_with(const char* body) { return rate_limited().without_retry_after().json_body(parse(body)); }
 
-/// A 429 with this Retry-After.
 MOCK_GATEWAY_INLINE Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
-/// A 429 whose message does not mention a header.
 MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
   return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
 }
@@ -33173,7 +33092,7 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
 MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
-/// Sends an answer with these choices, which are JSON.
+/// The choices are JSON.
 MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -33416,7 +33335,6 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Inserts these bytes before each chunk with text.
 MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
   for (std::size_t i = 4; i > 0; --i)
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
@@ -33428,14 +33346,13 @@ MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& 
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// Returns an HTTP chunk of these bytes; without bytes, the end of the body.
+/// Without bytes: the end of the body.
 MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// Returns these bytes as an uncompressed Brotli stream (RFC 7932, section 9). Its blocks are so short that a client
-/// that does not decode it finds no event and no JSON.
+/// As an uncompressed Brotli stream (RFC 7932, section 9): a client that does not decode it finds no event and no JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
   // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
@@ -33452,7 +33369,6 @@ MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   return stream + '\3';  // the last, empty block
 }
 
-/// A text that mentions the end of a stream.
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
 /// Longer than the limits of line readers.
@@ -33601,7 +33517,6 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing",
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// Returns the chunks of these calls, one chunk each.
 MOCK_GATEWAY_INLINE Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
   Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -33625,14 +33540,13 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
-/// Two calls with the same id.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
   std::vector<wire::ToolCall> calls = two_weather_calls();
   calls[1].id = calls[0].id;
   return calls;
 }
 
-/// Returns this JSON with the arguments of the usual call as an object instead of a string.
+/// The arguments of the usual call become an object instead of a string.
 MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
@@ -33644,11 +33558,9 @@ inline constexpr const char* spelled_call =
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// Replaces the call's type by these members.
 MOCK_GATEWAY_INLINE void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 MOCK_GATEWAY_INLINE std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// Adds these members to each delta with text, or to the message.
 MOCK_GATEWAY_INLINE void add_members(Chunks& chunks, const char* members) {
   for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
@@ -34077,7 +33989,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
+  /// Not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -34248,7 +34160,6 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What happens to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
 /// The time for a client to leave a call that its caller has ended.
@@ -34257,12 +34168,10 @@ constexpr seconds time_to_leave{1};
 /// timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
@@ -34397,7 +34306,6 @@ MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -34414,7 +34322,6 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -34424,7 +34331,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the previously mounted turn
+  std::optional<std::size_t> before;
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -34475,7 +34382,6 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -34683,7 +34589,7 @@ MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 MOCK_GATEWAY_INLINE Options Options::cors(std::string origin) const {
-  constexpr const char* const ends = "/?#@ \t\r\n";  // characters that no part of an origin contains
+  constexpr const char* const ends = "/?#@ \t\r\n";
   const std::size_t mark = origin.find("://");
   const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
   const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&
@@ -34822,15 +34728,13 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const SweepStep&
 namespace detail {
 namespace sweep {
 
-/// A place in the unbroken reply.
 struct Boundary {
   std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
-  std::size_t offset = 0;         // number of body bytes before it
+  std::size_t offset = 0;         // body bytes before it
   bool inside_event = false;      // in a stream: also inside an HTTP chunk
-  bool event_follows = false;     // in a stream
+  bool event_follows = false;
 };
 
-/// A stub that is removed when it goes out of scope.
 class Mounted {
  public:
   Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
@@ -34865,7 +34769,7 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
                        [](const AnswerLog::Parts::Part& part) { return part.event != 0; });
   };
   found.back().event_follows = more_events(0);
-  std::size_t before = 0;  // bytes of the body
+  std::size_t before = 0;
   for (std::size_t i = 0; i < trace.parts.size(); ++i) {
     const auto& [event, bytes] = trace.parts[i];
     for (const std::size_t cut : cuts_inside(bytes, every_byte)) {
@@ -34899,7 +34803,6 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
 
 }  // namespace sweep
 
-/// A sweep: its settings, the results of the unbroken run, and the steps.
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
@@ -34938,12 +34841,10 @@ class SweepRun {
   void run_unbroken();
   /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Throws the GatewayError for an unbroken run without a request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
   bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
-  /// Returns which of all steps is made as number `number`.
   std::size_t chosen(std::size_t number);
   SweepStep broken(const Pair& pair);
   SweepStep split(std::size_t byte);
@@ -34955,9 +34856,8 @@ class SweepRun {
   SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
-  // Results of the unbroken run.
   bool known_ = false;
-  bool last_was_empty_ = false;  // of the steps
+  bool last_was_empty_ = false;
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // in bytes as the parser sees them
@@ -35051,7 +34951,7 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const 
     case EffectPlace::anywhere: break;
   }
   if (effect.kind() == Effect::Kind::truncate) {
-    if (!trace.streamed && at_end) return false;  // nothing of the body is left
+    if (!trace.streamed && at_end) return false;
     // Outside an HTTP chunk, both effects are the same.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
@@ -39870,290 +39770,290 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    197    core/forward.hpp
 //    262    core/implementation.hpp
 //    276    gateway/gateway.hpp
-//    461    gateway/chat_script.hpp
-//    611    model/range.hpp
-//    645    script/matcher.hpp
-//    723    script/matchers.hpp
-//    852    model/reply.hpp
-//   1191    model/received_request.hpp
-//   1277    model/failure.hpp
-//   1384    core/wait.hpp
-//   1414    core/clock.hpp
-//   1518    model/fault.hpp
-//   1686    model/hold.hpp
-//   1728    model/pace.hpp
-//   1885    model/sse_dialect.hpp
-//   2003    model/writes.hpp
-//   2034    model/http_reply.hpp
-//   2116    model/connection_fault.hpp
-//   2212    evidence/journal.hpp
-//   2509    model/sent_answer.hpp
-//   2580    script/near_miss.hpp
-//   2626    evidence/verification.hpp
-//   2754    model/finding.hpp
-//   2798    evidence/review.hpp
-//   2922    model/operation.hpp
-//   2953    keys/api_key.hpp
-//   3082    keys/keys.hpp
-//   3146    model/profile.hpp
-//   3178    model/tokenizer.hpp
-//   3190    gateway/options.hpp
-//   3339    model/acceptance.hpp
-//   3519    request/chat_request.hpp
-//   3638    script/scope.hpp
-//   3693    script/failure_scope.hpp
-//   3739    script/chaos.hpp
-//   3840    gateway/sweep.hpp
-//   3978    gateway/catalogue.hpp
-//   4148    gateway/mishaps.hpp
-//   4250    document/scenario_files.hpp
-//   4282    core/error.hpp
-//   4297    document/script_document.hpp
-//   4440    evidence/evidence_json.hpp
-//   4464    core/printed.hpp
-//   4493    core/reporter.hpp
-//   4572  Implementation
-//   4633    core/text.hpp
-//   4736    core/random.hpp
-//   4767    core/json_reader.hpp
-//   4821    core/pattern.hpp
-//   4912    core/json_pointer.hpp
-//   4929    core/calendar.hpp
-//   4963    core/access.hpp
-//   5035    core/timeline.hpp
-//   5220    core/process.hpp
-//   5243    core/relief.hpp
-//   5273    core/warning.hpp
-//   5282    core/rows.hpp
-//   5308    core/change_count.hpp
-//   5352    core/seldom.hpp
-//   5379    model/profile_traits.hpp
-//   5487    model/checks.hpp
-//   5504    model/reply_data.hpp
-//   5572    model/request_error.hpp
-//   5585    model/fault_rows.hpp
-//   5714    model/failure_rows.hpp
-//   5755    model/dialect_rows.hpp
-//   5795    model/finding_kinds.hpp
-//   5872    model/reply_checks.hpp
-//   5907    model/reply_template.hpp
-//   5930    request/embedding_request.hpp
-//   5954    request/chat_parser.hpp
-//   5971    request/chat_fields.hpp
-//   6019    request/chat_reader.hpp
-//   6115    keys/secrets.hpp
-//   6162    keys/key_store.hpp
-//   6388    answer/bodies.hpp
-//   6416    answer/events.hpp
-//   6463    answer/tokens.hpp
-//   6534    answer/completion.hpp
-//   6638    answer/completion_json.hpp
-//   6671    answer/completion_events.hpp
-//   6734    answer/words.hpp
-//   6749    answer/default_reply.hpp
-//   6764    answer/schema_instance.hpp
-//   6785    answer/embeddings.hpp
-//   6801    answer/occurrences.hpp
-//   6824    answer/schema_checker.hpp
-//   6914    script/matcher_node.hpp
-//   7004    script/script.hpp
-//   7284    script/chaos_plan.hpp
-//   7330    script/chaos_rules.hpp
-//   7412    script/connection_faults.hpp
-//   7468    script/forced_failures.hpp
-//   7513    script/field_matchers.hpp
-//   7607    script/hiding.hpp
-//   7648    script/excerpts.hpp
-//   7674    script/json_comparison.hpp
-//   7701    script/matcher_leaf.hpp
-//   7732    delivery/answer_log.hpp
-//   7841    delivery/gzip.hpp
-//   7866    delivery/framing.hpp
-//   7915    delivery/outlet.hpp
-//   7962    delivery/pace_schedule.hpp
-//   8004    delivery/progress.hpp
-//   8054    delivery/waits.hpp
-//   8130    delivery/write_queue.hpp
-//   8222    delivery/delivery.hpp
-//   8488    http/exchange_observer.hpp
-//   8522    http/sockets.hpp
-//   8642    http/wakes.hpp
-//   8687    http/connection.hpp
-//   8954    http/request_reader.hpp
-//   9078    http/server.hpp
-//   9134    http/response.hpp
-//   9149    http/turned_away.hpp
-//   9197    http/workers.hpp
-//   9253    http/acceptor.hpp
-//   9296    http/compatibility.hpp
-//   9306    http/poller.hpp
-//   9345    http/reactor.hpp
-//   9451    evidence/kept_problems.hpp
-//   9521    evidence/record.hpp
-//   9789    evidence/gateway_parts.hpp
-//   9808    evidence/review_parts.hpp
-//   9872    evidence/diagnosis.hpp
-//   9944    evidence/redaction.hpp
-//   9965    evidence/gateway_problems.hpp
-//  10068    serve/asked_requests.hpp
-//  10146    serve/operations.hpp
-//  10216    serve/served_models.hpp
-//  10259    serve/gateway_state.hpp
-//  10319    serve/served_request.hpp
-//  10500    serve/runner.hpp
-//  10566    serve/connection_loop.hpp
-//  10611    serve/request_checks.hpp
-//  10634    serve/tester_code.hpp
-//  10699    gateway/catalogue_entries.hpp
-//  11001    gateway/option_values.hpp
-//  11062    gateway/sweep_run.hpp
-//  11086    document/script_reader.hpp
-//  11294    document/script_files.hpp
-//  11313    document/script_references.hpp
-//  11348    document/script_sections.hpp
-//  11478    document/script_values.hpp
-//  11613    document/loaded_document.hpp
-//  11645    core/calendar.cpp
-//  11755    core/clock.cpp
-//  12157    core/gate.cpp
-//  12367    core/implementation.cpp
-//  12379    core/json_pointer.cpp
-//  12436    core/json_reader.cpp
-//  12775    core/pattern.cpp
-//  13188    core/process.cpp
-//  13212    core/random.cpp
-//  13271    core/relief.cpp
-//  13297    core/reporter.cpp
-//  13380    core/source_location.cpp
-//  13396    core/text.cpp
-//  13750    core/wait.cpp
-//  13762    core/warning.cpp
-//  13776    model/acceptance.cpp
-//  13835    model/checks.cpp
-//  13873    model/connection_fault.cpp
-//  13975    model/failure.cpp
-//  14122    model/fault.cpp
-//  14357    model/finding.cpp
-//  14391    model/hold.cpp
-//  14413    model/http_reply.cpp
-//  14479    model/pace.cpp
-//  14677    model/profile.cpp
-//  14856    model/range.cpp
-//  14886    model/received_request.cpp
-//  14954    model/reply.cpp
-//  15364    model/reply_checks.cpp
-//  15556    model/reply_template.cpp
-//  15728    model/sent_answer.cpp
-//  15756    model/sse_dialect.cpp
-//  15902    request/chat_fields.cpp
-//  16044    request/chat_messages.cpp
-//  16253    request/chat_reader.cpp
-//  16666    request/chat_request.cpp
-//  16750    request/embedding_request.cpp
-//  16838    keys/api_key.cpp
-//  16888    keys/key_store.cpp
-//  17434    keys/keys.cpp
-//  17498    keys/secrets.cpp
-//  17705    answer/bodies.cpp
-//  17810    answer/completion.cpp
-//  18043    answer/completion_events.cpp
-//  18253    answer/completion_json.cpp
-//  18470    answer/default_reply.cpp
-//  18667    answer/embeddings.cpp
-//  18784    answer/events.cpp
-//  18803    answer/occurrences.cpp
-//  18825    answer/schema_checker.cpp
-//  19288    answer/schema_instance.cpp
-//  19661    answer/tokens.cpp
-//  19887    answer/words.cpp
-//  19948    script/chaos.cpp
-//  20089    script/chaos_rules.cpp
-//  20201    script/connection_faults.cpp
-//  20310    script/excerpts.cpp
-//  20373    script/field_matchers.cpp
-//  20786    script/forced_failures.cpp
-//  20890    script/hiding.cpp
-//  21007    script/json_comparison.cpp
-//  21093    script/matcher.cpp
-//  21348    script/matchers.cpp
-//  21704    script/scope.cpp
-//  21762    script/script.cpp
-//  22192    script/text_matchers.cpp
-//  22314    delivery/answer_log.cpp
-//  22484    delivery/delivery.cpp
-//  22948    delivery/faults_and_waits.cpp
-//  23223    delivery/framing.cpp
-//  23340    delivery/gzip.cpp
-//  23407    delivery/pace_schedule.cpp
-//  23476    delivery/progress.cpp
-//  23527    delivery/write_queue.cpp
-//  23675    http/acceptor.cpp
-//  23783    http/compatibility.cpp
-//  23892    http/connection.cpp
-//  24473    http/poller.cpp
-//  24688    http/reactor.cpp
-//  24955    http/request_reader.cpp
-//  25405    http/response.cpp
-//  25486    http/server.cpp
-//  25894    http/sockets.cpp
-//  26402    http/turned_away.cpp
-//  26491    http/wakes.cpp
-//  26539    http/workers.cpp
-//  26652    evidence/diagnosis.cpp
-//  26872    evidence/evidence_json.cpp
-//  27256    evidence/exchange.cpp
-//  27558    evidence/gateway_problems.cpp
-//  28009    evidence/journal.cpp
-//  28167    evidence/kept_problems.cpp
-//  28278    evidence/notes.cpp
-//  28379    evidence/record.cpp
-//  28838    evidence/redaction.cpp
-//  28980    evidence/redirects.cpp
-//  29091    evidence/retries.cpp
-//  29483    evidence/review.cpp
-//  29862    evidence/told_in_body.cpp
-//  29962    evidence/verification.cpp
-//  30079    serve/asked_requests.cpp
-//  30146    serve/chat_judge.cpp
-//  30467    serve/connection_loop.cpp
-//  30627    serve/cross_origin.cpp
-//  30670    serve/delivery_report.cpp
-//  30761    serve/gateway_state.cpp
-//  30797    serve/judge.cpp
-//  31025    serve/limits.cpp
-//  31124    serve/operations.cpp
-//  31347    serve/profile_headers.cpp
-//  31388    serve/reply_answer.cpp
-//  31532    serve/request_checks.cpp
-//  31607    serve/runner.cpp
-//  31870    serve/served_models.cpp
-//  31948    serve/served_request.cpp
-//  32019    gateway/catalogue.cpp
-//  32439    gateway/catalogue_chunks.cpp
-//  32738    gateway/catalogue_delivery.cpp
-//  32893    gateway/catalogue_entries.cpp
-//  33122    gateway/catalogue_failures.cpp
-//  33410    gateway/catalogue_framing.cpp
-//  33597    gateway/catalogue_tool_calls.cpp
-//  33801    gateway/chat_script.cpp
-//  33950    gateway/gateway.cpp
-//  34240    gateway/mishaps.cpp
-//  34587    gateway/options.cpp
-//  34740    gateway/sweep.cpp
-//  35163    document/scenario_files.cpp
-//  35313    document/script_document.cpp
-//  35715    document/script_faults.cpp
-//  36024    document/script_files.cpp
-//  36170    document/script_gateway.cpp
-//  36504    document/script_matchers.cpp
-//  36870    document/script_objects.cpp
-//  37036    document/script_reader.cpp
-//  37479    document/script_references.cpp
-//  37803    document/script_replies.cpp
-//  38280    document/script_schema.cpp
-//  38415    document/script_sections.cpp
-//  38997    document/script_values.cpp
-//  39412  Adapters
-//  39429    adapters/catch2.hpp
-//  39586    adapters/doctest.hpp
-//  39749    adapters/gtest.hpp
+//    460    gateway/chat_script.hpp
+//    607    model/range.hpp
+//    641    script/matcher.hpp
+//    719    script/matchers.hpp
+//    848    model/reply.hpp
+//   1187    model/received_request.hpp
+//   1273    model/failure.hpp
+//   1380    core/wait.hpp
+//   1410    core/clock.hpp
+//   1514    model/fault.hpp
+//   1682    model/hold.hpp
+//   1724    model/pace.hpp
+//   1881    model/sse_dialect.hpp
+//   1999    model/writes.hpp
+//   2030    model/http_reply.hpp
+//   2112    model/connection_fault.hpp
+//   2208    evidence/journal.hpp
+//   2505    model/sent_answer.hpp
+//   2576    script/near_miss.hpp
+//   2622    evidence/verification.hpp
+//   2750    model/finding.hpp
+//   2794    evidence/review.hpp
+//   2918    model/operation.hpp
+//   2949    keys/api_key.hpp
+//   3078    keys/keys.hpp
+//   3142    model/profile.hpp
+//   3174    model/tokenizer.hpp
+//   3186    gateway/options.hpp
+//   3331    model/acceptance.hpp
+//   3511    request/chat_request.hpp
+//   3630    script/scope.hpp
+//   3685    script/failure_scope.hpp
+//   3731    script/chaos.hpp
+//   3832    gateway/sweep.hpp
+//   3969    gateway/catalogue.hpp
+//   4129    gateway/mishaps.hpp
+//   4229    document/scenario_files.hpp
+//   4261    core/error.hpp
+//   4276    document/script_document.hpp
+//   4419    evidence/evidence_json.hpp
+//   4443    core/printed.hpp
+//   4472    core/reporter.hpp
+//   4551  Implementation
+//   4612    core/text.hpp
+//   4715    core/random.hpp
+//   4746    core/json_reader.hpp
+//   4800    core/pattern.hpp
+//   4891    core/json_pointer.hpp
+//   4908    core/calendar.hpp
+//   4942    core/access.hpp
+//   5014    core/timeline.hpp
+//   5199    core/process.hpp
+//   5222    core/relief.hpp
+//   5252    core/warning.hpp
+//   5261    core/rows.hpp
+//   5287    core/change_count.hpp
+//   5331    core/seldom.hpp
+//   5358    model/profile_traits.hpp
+//   5466    model/checks.hpp
+//   5483    model/reply_data.hpp
+//   5551    model/request_error.hpp
+//   5564    model/fault_rows.hpp
+//   5693    model/failure_rows.hpp
+//   5734    model/dialect_rows.hpp
+//   5774    model/finding_kinds.hpp
+//   5851    model/reply_checks.hpp
+//   5886    model/reply_template.hpp
+//   5909    request/embedding_request.hpp
+//   5933    request/chat_parser.hpp
+//   5950    request/chat_fields.hpp
+//   5998    request/chat_reader.hpp
+//   6094    keys/secrets.hpp
+//   6141    keys/key_store.hpp
+//   6367    answer/bodies.hpp
+//   6395    answer/events.hpp
+//   6442    answer/tokens.hpp
+//   6513    answer/completion.hpp
+//   6617    answer/completion_json.hpp
+//   6650    answer/completion_events.hpp
+//   6713    answer/words.hpp
+//   6728    answer/default_reply.hpp
+//   6743    answer/schema_instance.hpp
+//   6764    answer/embeddings.hpp
+//   6780    answer/occurrences.hpp
+//   6803    answer/schema_checker.hpp
+//   6893    script/matcher_node.hpp
+//   6983    script/script.hpp
+//   7263    script/chaos_plan.hpp
+//   7309    script/chaos_rules.hpp
+//   7391    script/connection_faults.hpp
+//   7447    script/forced_failures.hpp
+//   7492    script/field_matchers.hpp
+//   7586    script/hiding.hpp
+//   7627    script/excerpts.hpp
+//   7653    script/json_comparison.hpp
+//   7680    script/matcher_leaf.hpp
+//   7711    delivery/answer_log.hpp
+//   7820    delivery/gzip.hpp
+//   7845    delivery/framing.hpp
+//   7894    delivery/outlet.hpp
+//   7941    delivery/pace_schedule.hpp
+//   7983    delivery/progress.hpp
+//   8033    delivery/waits.hpp
+//   8109    delivery/write_queue.hpp
+//   8201    delivery/delivery.hpp
+//   8467    http/exchange_observer.hpp
+//   8501    http/sockets.hpp
+//   8621    http/wakes.hpp
+//   8666    http/connection.hpp
+//   8933    http/request_reader.hpp
+//   9057    http/server.hpp
+//   9113    http/response.hpp
+//   9128    http/turned_away.hpp
+//   9176    http/workers.hpp
+//   9232    http/acceptor.hpp
+//   9275    http/compatibility.hpp
+//   9285    http/poller.hpp
+//   9324    http/reactor.hpp
+//   9430    evidence/kept_problems.hpp
+//   9500    evidence/record.hpp
+//   9768    evidence/gateway_parts.hpp
+//   9787    evidence/review_parts.hpp
+//   9851    evidence/diagnosis.hpp
+//   9923    evidence/redaction.hpp
+//   9944    evidence/gateway_problems.hpp
+//  10047    serve/asked_requests.hpp
+//  10125    serve/operations.hpp
+//  10195    serve/served_models.hpp
+//  10238    serve/gateway_state.hpp
+//  10298    serve/served_request.hpp
+//  10479    serve/runner.hpp
+//  10545    serve/connection_loop.hpp
+//  10590    serve/request_checks.hpp
+//  10613    serve/tester_code.hpp
+//  10678    gateway/catalogue_entries.hpp
+//  10947    gateway/option_values.hpp
+//  11005    gateway/sweep_run.hpp
+//  11028    document/script_reader.hpp
+//  11236    document/script_files.hpp
+//  11255    document/script_references.hpp
+//  11290    document/script_sections.hpp
+//  11420    document/script_values.hpp
+//  11555    document/loaded_document.hpp
+//  11587    core/calendar.cpp
+//  11697    core/clock.cpp
+//  12099    core/gate.cpp
+//  12309    core/implementation.cpp
+//  12321    core/json_pointer.cpp
+//  12378    core/json_reader.cpp
+//  12717    core/pattern.cpp
+//  13130    core/process.cpp
+//  13154    core/random.cpp
+//  13213    core/relief.cpp
+//  13239    core/reporter.cpp
+//  13322    core/source_location.cpp
+//  13338    core/text.cpp
+//  13692    core/wait.cpp
+//  13704    core/warning.cpp
+//  13718    model/acceptance.cpp
+//  13777    model/checks.cpp
+//  13815    model/connection_fault.cpp
+//  13917    model/failure.cpp
+//  14064    model/fault.cpp
+//  14299    model/finding.cpp
+//  14333    model/hold.cpp
+//  14355    model/http_reply.cpp
+//  14421    model/pace.cpp
+//  14619    model/profile.cpp
+//  14798    model/range.cpp
+//  14828    model/received_request.cpp
+//  14896    model/reply.cpp
+//  15306    model/reply_checks.cpp
+//  15498    model/reply_template.cpp
+//  15670    model/sent_answer.cpp
+//  15698    model/sse_dialect.cpp
+//  15844    request/chat_fields.cpp
+//  15986    request/chat_messages.cpp
+//  16195    request/chat_reader.cpp
+//  16608    request/chat_request.cpp
+//  16692    request/embedding_request.cpp
+//  16780    keys/api_key.cpp
+//  16830    keys/key_store.cpp
+//  17376    keys/keys.cpp
+//  17440    keys/secrets.cpp
+//  17647    answer/bodies.cpp
+//  17752    answer/completion.cpp
+//  17985    answer/completion_events.cpp
+//  18195    answer/completion_json.cpp
+//  18412    answer/default_reply.cpp
+//  18609    answer/embeddings.cpp
+//  18726    answer/events.cpp
+//  18745    answer/occurrences.cpp
+//  18767    answer/schema_checker.cpp
+//  19230    answer/schema_instance.cpp
+//  19603    answer/tokens.cpp
+//  19829    answer/words.cpp
+//  19890    script/chaos.cpp
+//  20031    script/chaos_rules.cpp
+//  20143    script/connection_faults.cpp
+//  20252    script/excerpts.cpp
+//  20315    script/field_matchers.cpp
+//  20728    script/forced_failures.cpp
+//  20832    script/hiding.cpp
+//  20949    script/json_comparison.cpp
+//  21035    script/matcher.cpp
+//  21290    script/matchers.cpp
+//  21646    script/scope.cpp
+//  21704    script/script.cpp
+//  22134    script/text_matchers.cpp
+//  22256    delivery/answer_log.cpp
+//  22426    delivery/delivery.cpp
+//  22890    delivery/faults_and_waits.cpp
+//  23165    delivery/framing.cpp
+//  23282    delivery/gzip.cpp
+//  23349    delivery/pace_schedule.cpp
+//  23418    delivery/progress.cpp
+//  23469    delivery/write_queue.cpp
+//  23617    http/acceptor.cpp
+//  23725    http/compatibility.cpp
+//  23834    http/connection.cpp
+//  24415    http/poller.cpp
+//  24630    http/reactor.cpp
+//  24897    http/request_reader.cpp
+//  25347    http/response.cpp
+//  25428    http/server.cpp
+//  25836    http/sockets.cpp
+//  26344    http/turned_away.cpp
+//  26433    http/wakes.cpp
+//  26481    http/workers.cpp
+//  26594    evidence/diagnosis.cpp
+//  26814    evidence/evidence_json.cpp
+//  27198    evidence/exchange.cpp
+//  27500    evidence/gateway_problems.cpp
+//  27951    evidence/journal.cpp
+//  28109    evidence/kept_problems.cpp
+//  28220    evidence/notes.cpp
+//  28321    evidence/record.cpp
+//  28780    evidence/redaction.cpp
+//  28922    evidence/redirects.cpp
+//  29033    evidence/retries.cpp
+//  29425    evidence/review.cpp
+//  29804    evidence/told_in_body.cpp
+//  29904    evidence/verification.cpp
+//  30021    serve/asked_requests.cpp
+//  30088    serve/chat_judge.cpp
+//  30409    serve/connection_loop.cpp
+//  30569    serve/cross_origin.cpp
+//  30612    serve/delivery_report.cpp
+//  30703    serve/gateway_state.cpp
+//  30739    serve/judge.cpp
+//  30967    serve/limits.cpp
+//  31066    serve/operations.cpp
+//  31289    serve/profile_headers.cpp
+//  31330    serve/reply_answer.cpp
+//  31474    serve/request_checks.cpp
+//  31549    serve/runner.cpp
+//  31812    serve/served_models.cpp
+//  31890    serve/served_request.cpp
+//  31961    gateway/catalogue.cpp
+//  32374    gateway/catalogue_chunks.cpp
+//  32664    gateway/catalogue_delivery.cpp
+//  32816    gateway/catalogue_entries.cpp
+//  33045    gateway/catalogue_failures.cpp
+//  33329    gateway/catalogue_framing.cpp
+//  33513    gateway/catalogue_tool_calls.cpp
+//  33713    gateway/chat_script.cpp
+//  33862    gateway/gateway.cpp
+//  34152    gateway/mishaps.cpp
+//  34493    gateway/options.cpp
+//  34646    gateway/sweep.cpp
+//  35063    document/scenario_files.cpp
+//  35213    document/script_document.cpp
+//  35615    document/script_faults.cpp
+//  35924    document/script_files.cpp
+//  36070    document/script_gateway.cpp
+//  36404    document/script_matchers.cpp
+//  36770    document/script_objects.cpp
+//  36936    document/script_reader.cpp
+//  37379    document/script_references.cpp
+//  37703    document/script_replies.cpp
+//  38180    document/script_schema.cpp
+//  38315    document/script_sections.cpp
+//  38897    document/script_values.cpp
+//  39312  Adapters
+//  39329    adapters/catch2.hpp
+//  39486    adapters/doctest.hpp
+//  39649    adapters/gtest.hpp

@@ -158,7 +158,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
+  /// Not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};

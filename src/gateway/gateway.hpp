@@ -92,7 +92,7 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only those for that scope.
+  /// Ends all forced failures, including queued ones; with a scope, only its own.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
@@ -174,7 +174,6 @@ class Gateway {
  private:
   friend struct detail::Access;
   class Impl;
-  /// Destroys a gateway; has no effect in a forked process.
   struct End {
     void operator()(Impl* impl) const noexcept;
   };

@@ -27,7 +27,6 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What happens to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
 /// The time for a client to leave a call that its caller has ended.
@@ -36,12 +35,10 @@ constexpr seconds time_to_leave{1};
 /// timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
@@ -176,7 +173,6 @@ std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -193,7 +189,6 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -203,7 +198,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the previously mounted turn
+  std::optional<std::size_t> before;
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -254,7 +249,6 @@ std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};

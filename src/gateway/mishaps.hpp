@@ -54,11 +54,9 @@ class Mishap {
   /// The time after which the caller gives up the call: 100 to 200 ms; 0 unless it is abandoned.
   Duration abandon_after() const;
 
-  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
-  /// are not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
-  /// previous key is then deleted.
+  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in

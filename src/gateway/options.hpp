@@ -52,10 +52,10 @@ class Options {
   /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
   /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
-  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the same keys, limits, failures and
-  /// checks as chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They
-  /// are `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
-  /// Default: only in the openai profile, because the gateway's documentation does not have it.
+  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
+  /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
+  /// `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
+  /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
   /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
@@ -69,20 +69,18 @@ class Options {
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
-  /// Sets a token limit shared by all keys: `tokens` per `window` on the gateway's clock, both positive; see
-  /// TokenLimit. Applies in addition to limit(). Default: none.
+  /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
   /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. The same seed repeats the
-  /// same run. Default: 1.
+  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. It repeats a run.
+  /// Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
-  /// `documented`.
+  /// Sets the shapes of replies and errors, and the default of acceptance(). Default: `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
@@ -101,8 +99,7 @@ class Options {
   /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Sets the largest total of request line and header section in bytes, at least 1024; larger ones get 431. Default:
-  /// 64 KiB.
+  /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// Sets how many exchanges, and bytes of requests, the journal keeps, at least 1 of each. Default: 10,000 and 64 MiB.
   /// Beyond either, the oldest are evicted; Journal::evicted counts them.
@@ -134,8 +131,7 @@ class Options {
 
   /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
-  /// framework, or on stderr, followed by an abort. Default: true.
+  /// Sets whether the destructor reports unread problems of verify(), see Gateway::~Gateway. Default: true.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Excludes findings with this code from every review; repeatable. The Gateway's constructor throws GatewayError for
   /// an unknown code.
