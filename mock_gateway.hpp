@@ -662,8 +662,7 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
-  /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
-  /// there is one.
+  /// Returns a quoted excerpt of a text that does not match, around the first difference if there is one.
   std::string explain(std::string_view text) const;
   /// Whether it contains no function of the test, so that reports may evaluate it again.
   bool built_in() const;
@@ -732,9 +731,7 @@ TextMatcher starts_with(std::string start);
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
 /// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded; here the time
-/// depends only on the text. The price: no lookaround, no backreferences and no \b. Throws GatewayError for these and
-/// for invalid patterns.
+/// say so. Throws GatewayError for invalid patterns, lookaround, backreferences and \b, which are not supported.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
 TextMatcher any_text();
@@ -815,9 +812,8 @@ Matcher has_field(std::string name);
 Matcher json_at(std::string pointer, Json value);
 /// The string at a JSON pointer matches.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this JSON. An object includes another if it has all its members and each value includes the
-/// other's. An array includes another of the same length if each element includes the other's. Other values must be
-/// equal.
+/// The body includes this JSON: objects may have more members, at any depth; arrays must have the same length, and
+/// other values must be equal.
 Matcher body_includes(Json part);
 
 // Matchers of the HTTP request.
@@ -2587,7 +2583,6 @@ struct StubReference {
   std::string name{};
   /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Its source location.
   SourceLocation where{};
 };
 
@@ -2604,7 +2599,6 @@ struct NearMiss {
     /// The actual value; empty if there is nothing to show.
     std::string actual{};
   };
-  /// The exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
@@ -2613,7 +2607,7 @@ struct NearMiss {
   std::size_t total = 0;
   /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions in order; nested ones follow theirs.
+  /// In the stub's order; nested ones follow theirs.
   std::vector<Condition> conditions{};
 };
 
@@ -3667,7 +3661,6 @@ class RequestScope {
  private:
   friend struct detail::Access;
   enum class Kind { all, key, header };
-  /// The requests with a header.
   RequestScope(std::string name, std::string value)
       : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
 
@@ -3732,8 +3725,7 @@ FailureScope for_model(std::string id);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A trigger drawn for each struck reply, uniformly from the first to the `most`th of its kind: at_any_event(),
-/// at_any_token(), at_any_byte().
+/// A trigger drawn uniformly for each struck reply: at_any_event(), at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
   /// `kind` is after_events, after_tokens or after_bytes; `most` is at least 1.
@@ -3749,8 +3741,7 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event drawn from the first `most`, at least 1. If the reply has fewer events than drawn, it stays whole,
-/// and its record says so.
+/// After an event drawn from the first `most`, at least 1. A reply with fewer events stays whole; its record says so.
 DrawnTrigger at_any_event(std::size_t most);
 /// After a token drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
@@ -3780,30 +3771,26 @@ class Chaos {
   /// impossible in any reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure before a stub is chosen: no stub is called, so a retry gets the reply that the script had
-  /// for this request.
+  /// Answers with a failure before a stub is chosen, so a retry gets the reply that the script had for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
   /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
   /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
-  /// before there is a request: see Gateway::next_connection.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults.
   explicit Chaos(const ConnectionFault& fault);
 
   /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes occurrences `n`, 2·`n`, … of each request. Requests are counted separately, because the order of different
-  /// requests is not a property of the client. `n` is at least 1.
+  /// Strikes occurrences `n`, 2·`n`, … of each request, counted per request. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
   /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, regardless of its occurrences: a request struck once is always struck, and gateways
-  /// with the same seed, rules and keys agree. nth() and first() still count.
+  /// Draws from the request alone: a request struck once is always struck, and gateways with the same seed, rules and
+  /// keys agree. nth() and first() still count.
   [[nodiscard]] Chaos by_request() const;
-  /// Restricts the rule to requests that match all of these; only they are counted. See StubBuilder::when. Functions of
-  /// the test run on the connection's thread without locks; their exceptions become a 500 and a problem that verify()
-  /// reports.
+  /// Restricts the rule to requests that match all of these; only they are counted. Functions of the test run as in
+  /// matching().
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -6909,7 +6896,7 @@ struct RequestField;
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Returns the result; empty if the function was not called.
+  /// Empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -6922,28 +6909,24 @@ struct TextMatcherNode {
   /// Null: reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // The data of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; only for leaves.
+  /// Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether a leaf contains no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
+  /// What a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
   /// Only set for matchers of request fields.
@@ -6956,25 +6939,23 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The parts of all, any and negation.
+  /// Of all, any and negation.
   std::vector<Matcher> parts;
   /// The one test that a leaf restricts requests to; empty for other leaves.
   std::optional<RequestScope> scope;
 };
 
-/// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// Returns the key, by id or description, to which the scopes are restricted, if any.
+/// The only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
 /// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the test's functions. Returns whether the request
-/// matches; empty if that depends on a function that was not called.
+/// Appends the report without running the test's functions. Returns whether the request matches; empty if that depends
+/// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
@@ -7266,8 +7247,7 @@ class Script {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The values of a chaos rule. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger`
-/// and `drawn`.
+/// One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger` and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
   std::optional<DrawnTrigger> drawn;
@@ -7285,10 +7265,8 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger that can be drawn.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// The name of its function, and its key in scripts.
   const char* name;
   /// Its description in the documented table of script keys.
   const char* help;
@@ -7299,9 +7277,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// Returns the effect of a rule: "reset the connection after 2 tokens".
+/// "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// Returns the frequency: "probability 0.1, nth 3"; "every time".
+/// "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7315,22 +7293,18 @@ class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// Adds a rule. `owner` is the number of its script document; 0: none.
+  /// `owner` is the number of its script document; 0: none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// Adds several rules, in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
   /// Removes all rules; the next one is number 1 and counts from 0.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Removes all rules and resets used().
   void reset();
 
   /// Whether there are rules. One atomic load: the only cost of chaos without rules.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// The number of times that rules were added or cleared.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -7339,36 +7313,32 @@ class ChaosRules {
         : chaos(std::move(rule)), number(index), owner(its_owner) {}
 
     Chaos chaos;
-    std::size_t number;                 // from 1
-    std::uint64_t owner;                // the number of its script document; 0: none
-    mutable Occurrences occurrences{};  // of each request it matches
+    std::size_t number;   // from 1
+    std::uint64_t owner;  // the number of its script document; 0: none
+    mutable Occurrences occurrences{};
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that strikes a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, with its drawn trigger.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher being evaluated, for error reports about its exception.
+  /// For error reports about the exception of a matcher.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Returns the rules that strike, in order; a failure is the last one. Every matching rule counts the request, even
-  /// after a failure. Lets exceptions of matchers pass. `request` is the fingerprint of the request.
+  /// The rules that strike, in order; a failure is the last one. Every matching rule counts the request, even after a
+  /// failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and the occurrence of that request.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;
@@ -7392,8 +7362,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The faults waiting for a connection, in a queue: the first connection that reaches the moment of the first fault
-/// takes it. Otherwise the fault for every connection applies. Thread-safe.
+/// A queue: the first connection at the moment of its first fault takes it, otherwise the fault for every connection
+/// applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7407,7 +7377,7 @@ class ConnectionFaults {
 
   /// Queues a fault and returns its serial number. Throws GatewayError if `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Updates the source locations of faults by serial number. Ignores faults no longer queued.
+  /// Ignores serial numbers of faults no longer queued.
   void set_places(const std::map<std::uint64_t, SourceLocation>& places);
   /// Strikes every connection at the fault's moment; replaces an earlier fault of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
@@ -7417,14 +7387,12 @@ class ConnectionFaults {
   std::optional<Queued> take_on_accept();
   /// `reused` tells whether this is not the connection's first request.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Returns a fault taken by the latest take_on_accept() to the front of the queue, because it struck no connection.
-  /// No effect if the queue was cleared since, or if the fault strikes every connection.
+  /// Returns a fault of the latest take_on_accept() to the front of the queue, because it struck no connection. No
+  /// effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Returns the faults that no connection took, oldest first.
+  /// Oldest first.
   std::vector<Queued> left() const;
-  /// Returns the faults that strike every connection at their moment.
   std::vector<Queued> every() const;
-  /// The number of times that faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
@@ -7436,8 +7404,8 @@ class ConnectionFaults {
   std::deque<Queued> queue_;
   std::vector<Queued> every_;  // at most one per moment
   std::uint64_t serial_ = 0;
-  std::uint64_t lent_ = 0;     // the serial number of the fault that may be given back
-  std::uint64_t lent_of_ = 0;  // its owner
+  std::uint64_t lent_ = 0;  // the serial number of the fault that may be given back
+  std::uint64_t lent_of_ = 0;
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };
@@ -7456,22 +7424,19 @@ class ForcedFailures {
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Removes those queued for exactly this scope.
+  /// Only those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// Takes the first failure queued for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// The number of requests it still answers; empty: until cleared.
+    /// Empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Returns the waiting failures, oldest first.
   std::vector<Queued> queued() const;
-  /// The number of times that failures were forced or cleared.
   const ChangeCount& changes() const { return changes_; }
 
  private:
@@ -7504,8 +7469,7 @@ struct InBody {
   const char* if_absent = nullptr;
 };
 
-/// The source of a field's value: a member of ChatRequest, a function, or the body. Members are preferred, because the
-/// request reader treats some sent values as absent.
+/// Members of ChatRequest are preferred, because the request reader treats some sent values as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -7529,24 +7493,19 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array with static lifetime.
+/// With static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// In a range.
     number,
-    /// Equal to this whole number.
     whole,
     flag,
     word,
-    /// A word that names a model.
     model,
-    /// Contains this word among others.
     list,
   };
   /// The name of the matcher's function, and its key in scripts.
@@ -7555,16 +7514,14 @@ struct RequestField {
   /// The position of the field in the body. Names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// The description of its key in scripts, in one line.
   const char* help;
   /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
   const char* says = nullptr;
   /// The value of a request in reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The possible words; empty: any.
+  /// Empty: any.
   FieldWords words = {};
 
-  // The matcher for the kind of the field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
@@ -7572,13 +7529,10 @@ struct RequestField {
   Matcher word_is(std::string word) const;
 };
 
-/// The fields about the number of messages.
 Rows<RequestField> fields_of_messages();
-/// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher requires; ignores negated ones.
+/// Ignores negated ones.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7592,22 +7546,19 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// by its own matchers instead of comparing all pairs.
 class HidingStubs {
  public:
-  /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
-  /// it, if any.
+  /// Adds a stub that is tried after all earlier ones. Returns the index of the first stub that hides it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// A number for what a matcher compares.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to this node, each with a higher priority than the previous one.
+    /// Each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
@@ -7636,13 +7587,11 @@ inline constexpr std::size_t shown_bytes = 120;
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
 /// Returns the same in quotes, with inner quotes escaped, cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// Returns the last 120 bytes of a long text in the same way, with "…" before them.
 std::string quoted_end(std::string_view text);
-/// Returns on one line how `actual` differs from `expected`: both texts if short, otherwise an excerpt of each around
-/// the first difference, with its position: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from
-/// 1, after `skipped` others of the actual text. Returns only the actual text if they are equal.
+/// Returns on one line how `actual` differs from `expected`, as excerpts around the first difference if they are long:
+/// `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after `skipped` others of the actual
+/// text. Returns only the actual text if they are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
 /// "4,096".
 std::string grouped(std::size_t number);
@@ -7655,10 +7604,9 @@ std::string grouped(std::size_t number);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether objects must be equal, or may have additional members.
+/// Whether objects may have additional members.
 enum class Extent { whole, part };
 
-/// The place where a value differs from the expected one.
 struct Difference {
   std::string pointer;
   /// Null if missing.
@@ -7681,8 +7629,7 @@ std::string place(const std::string& pointer);
 
 // Functions that build matchers; the code is in `matchers.cpp`.
 
-// A matcher consists of two plain functions and their data. With a lambda for each, every user would compile an
-// additional class, and std::function would add another.
+// Two plain functions and their data: lambdas and std::function would be compiled again by every user.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -7691,18 +7638,16 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// Returns a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// Returns what a report shows of a text for this matcher, without calling the test's functions.
+/// Does not call the test's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
 /// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// Returns the texts on one line, cut if it is long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
@@ -19945,7 +19890,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t m
 }
 
 MOCK_GATEWAY_INLINE std::string DrawnTrigger::to_string() const {
-  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();  // "after 10 tokens"
+  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();
   return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
 }
 
@@ -19956,7 +19901,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way possible for any reply.
+  // A completion can break in every way possible for any reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -20260,7 +20205,6 @@ namespace excerpts {
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Returns the start of the character that contains the byte at `at`.
 MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
@@ -20314,8 +20258,7 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// The request fields that matchers compare: position in the body, names and "actual" in reports, script keys. Matchers
-// of JSON in the body.
+// The request fields that matchers compare; matchers of JSON in the body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20365,7 +20308,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Returns the value at a row's pointer, or null.
+/// Null if there is none.
 MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -20376,7 +20319,7 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view poin
   return value;
 }
 
-/// Returns a value of the body as sent: the parsed request does not distinguish a default from a sent value.
+/// As sent: the parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -20458,7 +20401,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
+/// "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -20491,7 +20434,6 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the wanted one.
 MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -20505,7 +20447,7 @@ MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// Returns the leaf for a value that reports show as `shown`; `test` checks a parsed request.
+/// `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -20520,7 +20462,6 @@ MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field cannot have.
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -20533,7 +20474,7 @@ MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::stri
 
 // ---- JSON
 
-/// Returns the names of a JSON pointer. Throws GatewayError if it is invalid.
+/// Throws GatewayError for an invalid pointer.
 MOCK_GATEWAY_INLINE std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -20575,7 +20516,6 @@ MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& c
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// Returns the value at a pointer if it is short, otherwise the difference.
 MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";
@@ -20749,7 +20689,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// Returns the id of the failure's key; empty if it is not for a key.
+/// Empty if it is not for a key.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -20885,7 +20825,6 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
@@ -20953,7 +20892,7 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether a floating-point number has this integer's value. Exact even beyond the precision of a double.
+/// Exact even beyond the precision of a double.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -20978,7 +20917,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// Returns the first difference of two members with this name, either of which may be missing.
+/// Either member may be missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -21135,7 +21074,7 @@ MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_
 namespace detail {
 namespace composition {
 
-/// Combines both. Flattens conditions of the same kind, so that a && b && c has three parts.
+/// Flattens conditions of the same kind, so that a && b && c has three parts.
 MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -21204,7 +21143,6 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// Explains all parts, each on its own lines.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   // Within "any of" they need a heading that marks them as one condition.
@@ -21384,7 +21322,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// Returns the message at a position, which may count from the end, or null.
+/// Negative positions count from the end. Null if there is none.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -21415,7 +21353,6 @@ struct ToolResult {
   const std::string* function;
 };
 
-/// Returns the tool results at the end of the conversation.
 MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
@@ -21434,7 +21371,6 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-/// Whether the result is of the function or call in the leaf's operand.
 MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -21463,7 +21399,6 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-/// Returns a matcher of a tool result at the end of the conversation, by function or call id.
 MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -21474,7 +21409,6 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
 
 // ---- The HTTP request
 
-/// Returns what reports show of the values of one name.
 MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -21486,7 +21420,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// Decodes a value of a form or query; returns it unchanged if it is badly encoded.
+/// Returns a badly encoded value unchanged.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -21523,7 +21457,6 @@ MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const Cha
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// Returns a matcher that needs one matching value of this name.
 MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
@@ -21717,20 +21650,18 @@ MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
   return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
 }
 
-/// Sorts the lines and removes duplicates.
 MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
   std::sort(lines.begin(), lines.end(), &comes_before);
   const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Returns the line at this location, or null.
+/// Null if there is none.
 MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
 }
 
-/// Returns sorted addresses.
 MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::vector<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.push_back(stub.get());
@@ -39773,287 +39704,287 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    460    gateway/chat_script.hpp
 //    607    model/range.hpp
 //    641    script/matcher.hpp
-//    719    script/matchers.hpp
-//    848    model/reply.hpp
-//   1187    model/received_request.hpp
-//   1273    model/failure.hpp
-//   1380    core/wait.hpp
-//   1410    core/clock.hpp
-//   1514    model/fault.hpp
-//   1682    model/hold.hpp
-//   1724    model/pace.hpp
-//   1881    model/sse_dialect.hpp
-//   1999    model/writes.hpp
-//   2030    model/http_reply.hpp
-//   2112    model/connection_fault.hpp
-//   2208    evidence/journal.hpp
-//   2505    model/sent_answer.hpp
-//   2576    script/near_miss.hpp
-//   2622    evidence/verification.hpp
-//   2750    model/finding.hpp
-//   2794    evidence/review.hpp
-//   2918    model/operation.hpp
-//   2949    keys/api_key.hpp
-//   3078    keys/keys.hpp
-//   3142    model/profile.hpp
-//   3174    model/tokenizer.hpp
-//   3186    gateway/options.hpp
-//   3331    model/acceptance.hpp
-//   3511    request/chat_request.hpp
-//   3630    script/scope.hpp
-//   3685    script/failure_scope.hpp
-//   3731    script/chaos.hpp
-//   3832    gateway/sweep.hpp
-//   3969    gateway/catalogue.hpp
-//   4129    gateway/mishaps.hpp
-//   4229    document/scenario_files.hpp
-//   4261    core/error.hpp
-//   4276    document/script_document.hpp
-//   4419    evidence/evidence_json.hpp
-//   4443    core/printed.hpp
-//   4472    core/reporter.hpp
-//   4551  Implementation
-//   4612    core/text.hpp
-//   4715    core/random.hpp
-//   4746    core/json_reader.hpp
-//   4800    core/pattern.hpp
-//   4891    core/json_pointer.hpp
-//   4908    core/calendar.hpp
-//   4942    core/access.hpp
-//   5014    core/timeline.hpp
-//   5199    core/process.hpp
-//   5222    core/relief.hpp
-//   5252    core/warning.hpp
-//   5261    core/rows.hpp
-//   5287    core/change_count.hpp
-//   5331    core/seldom.hpp
-//   5358    model/profile_traits.hpp
-//   5466    model/checks.hpp
-//   5483    model/reply_data.hpp
-//   5551    model/request_error.hpp
-//   5564    model/fault_rows.hpp
-//   5693    model/failure_rows.hpp
-//   5734    model/dialect_rows.hpp
-//   5774    model/finding_kinds.hpp
-//   5851    model/reply_checks.hpp
-//   5886    model/reply_template.hpp
-//   5909    request/embedding_request.hpp
-//   5933    request/chat_parser.hpp
-//   5950    request/chat_fields.hpp
-//   5998    request/chat_reader.hpp
-//   6094    keys/secrets.hpp
-//   6141    keys/key_store.hpp
-//   6367    answer/bodies.hpp
-//   6395    answer/events.hpp
-//   6442    answer/tokens.hpp
-//   6513    answer/completion.hpp
-//   6617    answer/completion_json.hpp
-//   6650    answer/completion_events.hpp
-//   6713    answer/words.hpp
-//   6728    answer/default_reply.hpp
-//   6743    answer/schema_instance.hpp
-//   6764    answer/embeddings.hpp
-//   6780    answer/occurrences.hpp
-//   6803    answer/schema_checker.hpp
-//   6893    script/matcher_node.hpp
-//   6983    script/script.hpp
-//   7263    script/chaos_plan.hpp
-//   7309    script/chaos_rules.hpp
-//   7391    script/connection_faults.hpp
-//   7447    script/forced_failures.hpp
-//   7492    script/field_matchers.hpp
-//   7586    script/hiding.hpp
-//   7627    script/excerpts.hpp
-//   7653    script/json_comparison.hpp
-//   7680    script/matcher_leaf.hpp
-//   7711    delivery/answer_log.hpp
-//   7820    delivery/gzip.hpp
-//   7845    delivery/framing.hpp
-//   7894    delivery/outlet.hpp
-//   7941    delivery/pace_schedule.hpp
-//   7983    delivery/progress.hpp
-//   8033    delivery/waits.hpp
-//   8109    delivery/write_queue.hpp
-//   8201    delivery/delivery.hpp
-//   8467    http/exchange_observer.hpp
-//   8501    http/sockets.hpp
-//   8621    http/wakes.hpp
-//   8666    http/connection.hpp
-//   8933    http/request_reader.hpp
-//   9057    http/server.hpp
-//   9113    http/response.hpp
-//   9128    http/turned_away.hpp
-//   9176    http/workers.hpp
-//   9232    http/acceptor.hpp
-//   9275    http/compatibility.hpp
-//   9285    http/poller.hpp
-//   9324    http/reactor.hpp
-//   9430    evidence/kept_problems.hpp
-//   9500    evidence/record.hpp
-//   9768    evidence/gateway_parts.hpp
-//   9787    evidence/review_parts.hpp
-//   9851    evidence/diagnosis.hpp
-//   9923    evidence/redaction.hpp
-//   9944    evidence/gateway_problems.hpp
-//  10047    serve/asked_requests.hpp
-//  10125    serve/operations.hpp
-//  10195    serve/served_models.hpp
-//  10238    serve/gateway_state.hpp
-//  10298    serve/served_request.hpp
-//  10479    serve/runner.hpp
-//  10545    serve/connection_loop.hpp
-//  10590    serve/request_checks.hpp
-//  10613    serve/tester_code.hpp
-//  10678    gateway/catalogue_entries.hpp
-//  10947    gateway/option_values.hpp
-//  11005    gateway/sweep_run.hpp
-//  11028    document/script_reader.hpp
-//  11236    document/script_files.hpp
-//  11255    document/script_references.hpp
-//  11290    document/script_sections.hpp
-//  11420    document/script_values.hpp
-//  11555    document/loaded_document.hpp
-//  11587    core/calendar.cpp
-//  11697    core/clock.cpp
-//  12099    core/gate.cpp
-//  12309    core/implementation.cpp
-//  12321    core/json_pointer.cpp
-//  12378    core/json_reader.cpp
-//  12717    core/pattern.cpp
-//  13130    core/process.cpp
-//  13154    core/random.cpp
-//  13213    core/relief.cpp
-//  13239    core/reporter.cpp
-//  13322    core/source_location.cpp
-//  13338    core/text.cpp
-//  13692    core/wait.cpp
-//  13704    core/warning.cpp
-//  13718    model/acceptance.cpp
-//  13777    model/checks.cpp
-//  13815    model/connection_fault.cpp
-//  13917    model/failure.cpp
-//  14064    model/fault.cpp
-//  14299    model/finding.cpp
-//  14333    model/hold.cpp
-//  14355    model/http_reply.cpp
-//  14421    model/pace.cpp
-//  14619    model/profile.cpp
-//  14798    model/range.cpp
-//  14828    model/received_request.cpp
-//  14896    model/reply.cpp
-//  15306    model/reply_checks.cpp
-//  15498    model/reply_template.cpp
-//  15670    model/sent_answer.cpp
-//  15698    model/sse_dialect.cpp
-//  15844    request/chat_fields.cpp
-//  15986    request/chat_messages.cpp
-//  16195    request/chat_reader.cpp
-//  16608    request/chat_request.cpp
-//  16692    request/embedding_request.cpp
-//  16780    keys/api_key.cpp
-//  16830    keys/key_store.cpp
-//  17376    keys/keys.cpp
-//  17440    keys/secrets.cpp
-//  17647    answer/bodies.cpp
-//  17752    answer/completion.cpp
-//  17985    answer/completion_events.cpp
-//  18195    answer/completion_json.cpp
-//  18412    answer/default_reply.cpp
-//  18609    answer/embeddings.cpp
-//  18726    answer/events.cpp
-//  18745    answer/occurrences.cpp
-//  18767    answer/schema_checker.cpp
-//  19230    answer/schema_instance.cpp
-//  19603    answer/tokens.cpp
-//  19829    answer/words.cpp
-//  19890    script/chaos.cpp
-//  20031    script/chaos_rules.cpp
-//  20143    script/connection_faults.cpp
-//  20252    script/excerpts.cpp
-//  20315    script/field_matchers.cpp
-//  20728    script/forced_failures.cpp
-//  20832    script/hiding.cpp
-//  20949    script/json_comparison.cpp
-//  21035    script/matcher.cpp
-//  21290    script/matchers.cpp
-//  21646    script/scope.cpp
-//  21704    script/script.cpp
-//  22134    script/text_matchers.cpp
-//  22256    delivery/answer_log.cpp
-//  22426    delivery/delivery.cpp
-//  22890    delivery/faults_and_waits.cpp
-//  23165    delivery/framing.cpp
-//  23282    delivery/gzip.cpp
-//  23349    delivery/pace_schedule.cpp
-//  23418    delivery/progress.cpp
-//  23469    delivery/write_queue.cpp
-//  23617    http/acceptor.cpp
-//  23725    http/compatibility.cpp
-//  23834    http/connection.cpp
-//  24415    http/poller.cpp
-//  24630    http/reactor.cpp
-//  24897    http/request_reader.cpp
-//  25347    http/response.cpp
-//  25428    http/server.cpp
-//  25836    http/sockets.cpp
-//  26344    http/turned_away.cpp
-//  26433    http/wakes.cpp
-//  26481    http/workers.cpp
-//  26594    evidence/diagnosis.cpp
-//  26814    evidence/evidence_json.cpp
-//  27198    evidence/exchange.cpp
-//  27500    evidence/gateway_problems.cpp
-//  27951    evidence/journal.cpp
-//  28109    evidence/kept_problems.cpp
-//  28220    evidence/notes.cpp
-//  28321    evidence/record.cpp
-//  28780    evidence/redaction.cpp
-//  28922    evidence/redirects.cpp
-//  29033    evidence/retries.cpp
-//  29425    evidence/review.cpp
-//  29804    evidence/told_in_body.cpp
-//  29904    evidence/verification.cpp
-//  30021    serve/asked_requests.cpp
-//  30088    serve/chat_judge.cpp
-//  30409    serve/connection_loop.cpp
-//  30569    serve/cross_origin.cpp
-//  30612    serve/delivery_report.cpp
-//  30703    serve/gateway_state.cpp
-//  30739    serve/judge.cpp
-//  30967    serve/limits.cpp
-//  31066    serve/operations.cpp
-//  31289    serve/profile_headers.cpp
-//  31330    serve/reply_answer.cpp
-//  31474    serve/request_checks.cpp
-//  31549    serve/runner.cpp
-//  31812    serve/served_models.cpp
-//  31890    serve/served_request.cpp
-//  31961    gateway/catalogue.cpp
-//  32374    gateway/catalogue_chunks.cpp
-//  32664    gateway/catalogue_delivery.cpp
-//  32816    gateway/catalogue_entries.cpp
-//  33045    gateway/catalogue_failures.cpp
-//  33329    gateway/catalogue_framing.cpp
-//  33513    gateway/catalogue_tool_calls.cpp
-//  33713    gateway/chat_script.cpp
-//  33862    gateway/gateway.cpp
-//  34152    gateway/mishaps.cpp
-//  34493    gateway/options.cpp
-//  34646    gateway/sweep.cpp
-//  35063    document/scenario_files.cpp
-//  35213    document/script_document.cpp
-//  35615    document/script_faults.cpp
-//  35924    document/script_files.cpp
-//  36070    document/script_gateway.cpp
-//  36404    document/script_matchers.cpp
-//  36770    document/script_objects.cpp
-//  36936    document/script_reader.cpp
-//  37379    document/script_references.cpp
-//  37703    document/script_replies.cpp
-//  38180    document/script_schema.cpp
-//  38315    document/script_sections.cpp
-//  38897    document/script_values.cpp
-//  39312  Adapters
-//  39329    adapters/catch2.hpp
-//  39486    adapters/doctest.hpp
-//  39649    adapters/gtest.hpp
+//    718    script/matchers.hpp
+//    844    model/reply.hpp
+//   1183    model/received_request.hpp
+//   1269    model/failure.hpp
+//   1376    core/wait.hpp
+//   1406    core/clock.hpp
+//   1510    model/fault.hpp
+//   1678    model/hold.hpp
+//   1720    model/pace.hpp
+//   1877    model/sse_dialect.hpp
+//   1995    model/writes.hpp
+//   2026    model/http_reply.hpp
+//   2108    model/connection_fault.hpp
+//   2204    evidence/journal.hpp
+//   2501    model/sent_answer.hpp
+//   2572    script/near_miss.hpp
+//   2616    evidence/verification.hpp
+//   2744    model/finding.hpp
+//   2788    evidence/review.hpp
+//   2912    model/operation.hpp
+//   2943    keys/api_key.hpp
+//   3072    keys/keys.hpp
+//   3136    model/profile.hpp
+//   3168    model/tokenizer.hpp
+//   3180    gateway/options.hpp
+//   3325    model/acceptance.hpp
+//   3505    request/chat_request.hpp
+//   3624    script/scope.hpp
+//   3678    script/failure_scope.hpp
+//   3724    script/chaos.hpp
+//   3819    gateway/sweep.hpp
+//   3956    gateway/catalogue.hpp
+//   4116    gateway/mishaps.hpp
+//   4216    document/scenario_files.hpp
+//   4248    core/error.hpp
+//   4263    document/script_document.hpp
+//   4406    evidence/evidence_json.hpp
+//   4430    core/printed.hpp
+//   4459    core/reporter.hpp
+//   4538  Implementation
+//   4599    core/text.hpp
+//   4702    core/random.hpp
+//   4733    core/json_reader.hpp
+//   4787    core/pattern.hpp
+//   4878    core/json_pointer.hpp
+//   4895    core/calendar.hpp
+//   4929    core/access.hpp
+//   5001    core/timeline.hpp
+//   5186    core/process.hpp
+//   5209    core/relief.hpp
+//   5239    core/warning.hpp
+//   5248    core/rows.hpp
+//   5274    core/change_count.hpp
+//   5318    core/seldom.hpp
+//   5345    model/profile_traits.hpp
+//   5453    model/checks.hpp
+//   5470    model/reply_data.hpp
+//   5538    model/request_error.hpp
+//   5551    model/fault_rows.hpp
+//   5680    model/failure_rows.hpp
+//   5721    model/dialect_rows.hpp
+//   5761    model/finding_kinds.hpp
+//   5838    model/reply_checks.hpp
+//   5873    model/reply_template.hpp
+//   5896    request/embedding_request.hpp
+//   5920    request/chat_parser.hpp
+//   5937    request/chat_fields.hpp
+//   5985    request/chat_reader.hpp
+//   6081    keys/secrets.hpp
+//   6128    keys/key_store.hpp
+//   6354    answer/bodies.hpp
+//   6382    answer/events.hpp
+//   6429    answer/tokens.hpp
+//   6500    answer/completion.hpp
+//   6604    answer/completion_json.hpp
+//   6637    answer/completion_events.hpp
+//   6700    answer/words.hpp
+//   6715    answer/default_reply.hpp
+//   6730    answer/schema_instance.hpp
+//   6751    answer/embeddings.hpp
+//   6767    answer/occurrences.hpp
+//   6790    answer/schema_checker.hpp
+//   6880    script/matcher_node.hpp
+//   6964    script/script.hpp
+//   7244    script/chaos_plan.hpp
+//   7287    script/chaos_rules.hpp
+//   7361    script/connection_faults.hpp
+//   7415    script/forced_failures.hpp
+//   7457    script/field_matchers.hpp
+//   7540    script/hiding.hpp
+//   7578    script/excerpts.hpp
+//   7602    script/json_comparison.hpp
+//   7628    script/matcher_leaf.hpp
+//   7656    delivery/answer_log.hpp
+//   7765    delivery/gzip.hpp
+//   7790    delivery/framing.hpp
+//   7839    delivery/outlet.hpp
+//   7886    delivery/pace_schedule.hpp
+//   7928    delivery/progress.hpp
+//   7978    delivery/waits.hpp
+//   8054    delivery/write_queue.hpp
+//   8146    delivery/delivery.hpp
+//   8412    http/exchange_observer.hpp
+//   8446    http/sockets.hpp
+//   8566    http/wakes.hpp
+//   8611    http/connection.hpp
+//   8878    http/request_reader.hpp
+//   9002    http/server.hpp
+//   9058    http/response.hpp
+//   9073    http/turned_away.hpp
+//   9121    http/workers.hpp
+//   9177    http/acceptor.hpp
+//   9220    http/compatibility.hpp
+//   9230    http/poller.hpp
+//   9269    http/reactor.hpp
+//   9375    evidence/kept_problems.hpp
+//   9445    evidence/record.hpp
+//   9713    evidence/gateway_parts.hpp
+//   9732    evidence/review_parts.hpp
+//   9796    evidence/diagnosis.hpp
+//   9868    evidence/redaction.hpp
+//   9889    evidence/gateway_problems.hpp
+//   9992    serve/asked_requests.hpp
+//  10070    serve/operations.hpp
+//  10140    serve/served_models.hpp
+//  10183    serve/gateway_state.hpp
+//  10243    serve/served_request.hpp
+//  10424    serve/runner.hpp
+//  10490    serve/connection_loop.hpp
+//  10535    serve/request_checks.hpp
+//  10558    serve/tester_code.hpp
+//  10623    gateway/catalogue_entries.hpp
+//  10892    gateway/option_values.hpp
+//  10950    gateway/sweep_run.hpp
+//  10973    document/script_reader.hpp
+//  11181    document/script_files.hpp
+//  11200    document/script_references.hpp
+//  11235    document/script_sections.hpp
+//  11365    document/script_values.hpp
+//  11500    document/loaded_document.hpp
+//  11532    core/calendar.cpp
+//  11642    core/clock.cpp
+//  12044    core/gate.cpp
+//  12254    core/implementation.cpp
+//  12266    core/json_pointer.cpp
+//  12323    core/json_reader.cpp
+//  12662    core/pattern.cpp
+//  13075    core/process.cpp
+//  13099    core/random.cpp
+//  13158    core/relief.cpp
+//  13184    core/reporter.cpp
+//  13267    core/source_location.cpp
+//  13283    core/text.cpp
+//  13637    core/wait.cpp
+//  13649    core/warning.cpp
+//  13663    model/acceptance.cpp
+//  13722    model/checks.cpp
+//  13760    model/connection_fault.cpp
+//  13862    model/failure.cpp
+//  14009    model/fault.cpp
+//  14244    model/finding.cpp
+//  14278    model/hold.cpp
+//  14300    model/http_reply.cpp
+//  14366    model/pace.cpp
+//  14564    model/profile.cpp
+//  14743    model/range.cpp
+//  14773    model/received_request.cpp
+//  14841    model/reply.cpp
+//  15251    model/reply_checks.cpp
+//  15443    model/reply_template.cpp
+//  15615    model/sent_answer.cpp
+//  15643    model/sse_dialect.cpp
+//  15789    request/chat_fields.cpp
+//  15931    request/chat_messages.cpp
+//  16140    request/chat_reader.cpp
+//  16553    request/chat_request.cpp
+//  16637    request/embedding_request.cpp
+//  16725    keys/api_key.cpp
+//  16775    keys/key_store.cpp
+//  17321    keys/keys.cpp
+//  17385    keys/secrets.cpp
+//  17592    answer/bodies.cpp
+//  17697    answer/completion.cpp
+//  17930    answer/completion_events.cpp
+//  18140    answer/completion_json.cpp
+//  18357    answer/default_reply.cpp
+//  18554    answer/embeddings.cpp
+//  18671    answer/events.cpp
+//  18690    answer/occurrences.cpp
+//  18712    answer/schema_checker.cpp
+//  19175    answer/schema_instance.cpp
+//  19548    answer/tokens.cpp
+//  19774    answer/words.cpp
+//  19835    script/chaos.cpp
+//  19976    script/chaos_rules.cpp
+//  20088    script/connection_faults.cpp
+//  20197    script/excerpts.cpp
+//  20259    script/field_matchers.cpp
+//  20668    script/forced_failures.cpp
+//  20772    script/hiding.cpp
+//  20888    script/json_comparison.cpp
+//  20974    script/matcher.cpp
+//  21228    script/matchers.cpp
+//  21579    script/scope.cpp
+//  21637    script/script.cpp
+//  22065    script/text_matchers.cpp
+//  22187    delivery/answer_log.cpp
+//  22357    delivery/delivery.cpp
+//  22821    delivery/faults_and_waits.cpp
+//  23096    delivery/framing.cpp
+//  23213    delivery/gzip.cpp
+//  23280    delivery/pace_schedule.cpp
+//  23349    delivery/progress.cpp
+//  23400    delivery/write_queue.cpp
+//  23548    http/acceptor.cpp
+//  23656    http/compatibility.cpp
+//  23765    http/connection.cpp
+//  24346    http/poller.cpp
+//  24561    http/reactor.cpp
+//  24828    http/request_reader.cpp
+//  25278    http/response.cpp
+//  25359    http/server.cpp
+//  25767    http/sockets.cpp
+//  26275    http/turned_away.cpp
+//  26364    http/wakes.cpp
+//  26412    http/workers.cpp
+//  26525    evidence/diagnosis.cpp
+//  26745    evidence/evidence_json.cpp
+//  27129    evidence/exchange.cpp
+//  27431    evidence/gateway_problems.cpp
+//  27882    evidence/journal.cpp
+//  28040    evidence/kept_problems.cpp
+//  28151    evidence/notes.cpp
+//  28252    evidence/record.cpp
+//  28711    evidence/redaction.cpp
+//  28853    evidence/redirects.cpp
+//  28964    evidence/retries.cpp
+//  29356    evidence/review.cpp
+//  29735    evidence/told_in_body.cpp
+//  29835    evidence/verification.cpp
+//  29952    serve/asked_requests.cpp
+//  30019    serve/chat_judge.cpp
+//  30340    serve/connection_loop.cpp
+//  30500    serve/cross_origin.cpp
+//  30543    serve/delivery_report.cpp
+//  30634    serve/gateway_state.cpp
+//  30670    serve/judge.cpp
+//  30898    serve/limits.cpp
+//  30997    serve/operations.cpp
+//  31220    serve/profile_headers.cpp
+//  31261    serve/reply_answer.cpp
+//  31405    serve/request_checks.cpp
+//  31480    serve/runner.cpp
+//  31743    serve/served_models.cpp
+//  31821    serve/served_request.cpp
+//  31892    gateway/catalogue.cpp
+//  32305    gateway/catalogue_chunks.cpp
+//  32595    gateway/catalogue_delivery.cpp
+//  32747    gateway/catalogue_entries.cpp
+//  32976    gateway/catalogue_failures.cpp
+//  33260    gateway/catalogue_framing.cpp
+//  33444    gateway/catalogue_tool_calls.cpp
+//  33644    gateway/chat_script.cpp
+//  33793    gateway/gateway.cpp
+//  34083    gateway/mishaps.cpp
+//  34424    gateway/options.cpp
+//  34577    gateway/sweep.cpp
+//  34994    document/scenario_files.cpp
+//  35144    document/script_document.cpp
+//  35546    document/script_faults.cpp
+//  35855    document/script_files.cpp
+//  36001    document/script_gateway.cpp
+//  36335    document/script_matchers.cpp
+//  36701    document/script_objects.cpp
+//  36867    document/script_reader.cpp
+//  37310    document/script_references.cpp
+//  37634    document/script_replies.cpp
+//  38111    document/script_schema.cpp
+//  38246    document/script_sections.cpp
+//  38828    document/script_values.cpp
+//  39243  Adapters
+//  39260    adapters/catch2.hpp
+//  39417    adapters/doctest.hpp
+//  39580    adapters/gtest.hpp
