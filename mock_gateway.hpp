@@ -6965,7 +6965,6 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// One element of a stub's sequence.
 struct ReplyStep {
   /// The default reply, as from a gateway without stubs.
   ReplyStep() = default;
@@ -6992,9 +6991,8 @@ struct MachineState {
   std::string state;
 };
 
-/// The settings of a stub.
 struct StubPlan {
-  std::vector<Matcher> matchers;    // all must match
+  std::vector<Matcher> matchers;
   std::vector<Matcher> validators;  // for the requests that it answers
   std::vector<ReplyStep> replies;   // empty: never()
   bool nothing_more = false;
@@ -7005,10 +7003,8 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// Whether a scenario of the catalogue mounted it.
   bool of_catalogue = false;
-  /// Its JSON in a script, without "source"; null if it is not from a script. When the script is read again, a stub
-  /// with equal JSON is the same stub.
+  /// Its JSON in a script, without "source", or null. A stub with equal JSON is the same stub when read again.
   std::shared_ptr<const std::string> json;
   /// The newest exchange at the time of mounting: the stub did not answer it or earlier ones.
   std::uint64_t newest_exchange = 0;
@@ -7016,7 +7012,6 @@ struct StubPlan {
 
 class Script;
 
-/// A mounted stub. The plan is constant; its counts change, and its location in an edited file.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
@@ -7029,8 +7024,8 @@ class StubState {
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
-  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
-  /// stub was mounted on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// `"weather question" (agent_test.cpp:41)`; without a name, `the stub at agent_test.cpp:41`, with its conditions if
+  /// another stub was mounted on that line.
   std::string title() const;
 
   /// The number of calls, including requests not yet in the journal.
@@ -7058,7 +7053,6 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The peak number of exchanges it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
@@ -7067,7 +7061,7 @@ class StubState {
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
-  std::size_t limit_;  // of calls
+  std::size_t limit_;
   // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
@@ -7085,7 +7079,6 @@ class StubState {
 
 namespace scripts {
 
-/// A source line with the number of stubs mounted on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -7093,13 +7086,12 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step of the sequence for a call, from 0; the last one repeats. There is at least one.
+/// `call` counts from 0; the last step repeats. There is at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// Returns the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without any.
+/// "user text contains \"weather\" and has tool \"f\""; "any request" without any.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -7115,11 +7107,10 @@ class Script {
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// The number of the stub's call, from 0.
+    /// From 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
-    /// The results of the test's functions.
     FunctionResults function_results;
     /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
@@ -7127,7 +7118,6 @@ class Script {
 
   /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
-  /// An element of a block of stubs.
   struct BlockStub {
     /// A mounted stub to keep, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
@@ -7138,11 +7128,11 @@ class Script {
   /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
   /// before all mounted stubs, which is then stored in it.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Removes a stub: later requests no longer match it, and earlier calls still count. Repeated calls have no effect.
+  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// The matcher being evaluated, for error reports about its exception.
+  /// For error reports about the exception of a matcher.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
@@ -7153,15 +7143,12 @@ class Script {
   /// once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// Returns what choose() would choose. Counts no call, moves no state machine and runs no function of the test: a
-  /// condition that depends on one does not hold.
+  /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// Returns the mounted stubs in evaluation order.
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
-  /// Returns "started" until the state is changed.
   std::string state(const std::string& machine) const;
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
@@ -7172,9 +7159,8 @@ class Script {
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Deletes stubs, states of state machines, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Frees the test's functions and replies once nothing is answered any more: they may hold references to the script.
+  /// Frees the test's functions and replies once no request is open: they may hold references to the script.
   void retire(const Stubs& others);
 
  private:
@@ -7191,11 +7177,9 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// The reason for evaluating stubs.
   enum class Purpose {
-    /// To answer the call.
     answer,
-    /// To predict the answer: takes nothing and runs no function of the test.
+    /// Takes nothing and runs no function of the test.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -7206,8 +7190,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers from number `from` on match; for a forecast, are known to match. Earlier ones have
-  /// matched.
+  /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -7225,8 +7208,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // of the call, from 0
   };
-  /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
-  /// machines.
+  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
@@ -22070,7 +22052,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// The maximum length of a text to search for a pattern.
 inline constexpr std::size_t searched_bytes = 65536;
 
 MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -22113,7 +22094,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; empty if that takes too many steps.
+/// Empty if that takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
@@ -39788,203 +39769,203 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6790    answer/schema_checker.hpp
 //   6880    script/matcher_node.hpp
 //   6964    script/script.hpp
-//   7244    script/chaos_plan.hpp
-//   7287    script/chaos_rules.hpp
-//   7361    script/connection_faults.hpp
-//   7415    script/forced_failures.hpp
-//   7457    script/field_matchers.hpp
-//   7540    script/hiding.hpp
-//   7578    script/excerpts.hpp
-//   7602    script/json_comparison.hpp
-//   7628    script/matcher_leaf.hpp
-//   7656    delivery/answer_log.hpp
-//   7765    delivery/gzip.hpp
-//   7790    delivery/framing.hpp
-//   7839    delivery/outlet.hpp
-//   7886    delivery/pace_schedule.hpp
-//   7928    delivery/progress.hpp
-//   7978    delivery/waits.hpp
-//   8054    delivery/write_queue.hpp
-//   8146    delivery/delivery.hpp
-//   8412    http/exchange_observer.hpp
-//   8446    http/sockets.hpp
-//   8566    http/wakes.hpp
-//   8611    http/connection.hpp
-//   8878    http/request_reader.hpp
-//   9002    http/server.hpp
-//   9058    http/response.hpp
-//   9073    http/turned_away.hpp
-//   9121    http/workers.hpp
-//   9177    http/acceptor.hpp
-//   9220    http/compatibility.hpp
-//   9230    http/poller.hpp
-//   9269    http/reactor.hpp
-//   9375    evidence/kept_problems.hpp
-//   9445    evidence/record.hpp
-//   9713    evidence/gateway_parts.hpp
-//   9732    evidence/review_parts.hpp
-//   9796    evidence/diagnosis.hpp
-//   9868    evidence/redaction.hpp
-//   9889    evidence/gateway_problems.hpp
-//   9992    serve/asked_requests.hpp
-//  10070    serve/operations.hpp
-//  10140    serve/served_models.hpp
-//  10183    serve/gateway_state.hpp
-//  10243    serve/served_request.hpp
-//  10424    serve/runner.hpp
-//  10490    serve/connection_loop.hpp
-//  10535    serve/request_checks.hpp
-//  10558    serve/tester_code.hpp
-//  10623    gateway/catalogue_entries.hpp
-//  10892    gateway/option_values.hpp
-//  10950    gateway/sweep_run.hpp
-//  10973    document/script_reader.hpp
-//  11181    document/script_files.hpp
-//  11200    document/script_references.hpp
-//  11235    document/script_sections.hpp
-//  11365    document/script_values.hpp
-//  11500    document/loaded_document.hpp
-//  11532    core/calendar.cpp
-//  11642    core/clock.cpp
-//  12044    core/gate.cpp
-//  12254    core/implementation.cpp
-//  12266    core/json_pointer.cpp
-//  12323    core/json_reader.cpp
-//  12662    core/pattern.cpp
-//  13075    core/process.cpp
-//  13099    core/random.cpp
-//  13158    core/relief.cpp
-//  13184    core/reporter.cpp
-//  13267    core/source_location.cpp
-//  13283    core/text.cpp
-//  13637    core/wait.cpp
-//  13649    core/warning.cpp
-//  13663    model/acceptance.cpp
-//  13722    model/checks.cpp
-//  13760    model/connection_fault.cpp
-//  13862    model/failure.cpp
-//  14009    model/fault.cpp
-//  14244    model/finding.cpp
-//  14278    model/hold.cpp
-//  14300    model/http_reply.cpp
-//  14366    model/pace.cpp
-//  14564    model/profile.cpp
-//  14743    model/range.cpp
-//  14773    model/received_request.cpp
-//  14841    model/reply.cpp
-//  15251    model/reply_checks.cpp
-//  15443    model/reply_template.cpp
-//  15615    model/sent_answer.cpp
-//  15643    model/sse_dialect.cpp
-//  15789    request/chat_fields.cpp
-//  15931    request/chat_messages.cpp
-//  16140    request/chat_reader.cpp
-//  16553    request/chat_request.cpp
-//  16637    request/embedding_request.cpp
-//  16725    keys/api_key.cpp
-//  16775    keys/key_store.cpp
-//  17321    keys/keys.cpp
-//  17385    keys/secrets.cpp
-//  17592    answer/bodies.cpp
-//  17697    answer/completion.cpp
-//  17930    answer/completion_events.cpp
-//  18140    answer/completion_json.cpp
-//  18357    answer/default_reply.cpp
-//  18554    answer/embeddings.cpp
-//  18671    answer/events.cpp
-//  18690    answer/occurrences.cpp
-//  18712    answer/schema_checker.cpp
-//  19175    answer/schema_instance.cpp
-//  19548    answer/tokens.cpp
-//  19774    answer/words.cpp
-//  19835    script/chaos.cpp
-//  19976    script/chaos_rules.cpp
-//  20088    script/connection_faults.cpp
-//  20197    script/excerpts.cpp
-//  20259    script/field_matchers.cpp
-//  20668    script/forced_failures.cpp
-//  20772    script/hiding.cpp
-//  20888    script/json_comparison.cpp
-//  20974    script/matcher.cpp
-//  21228    script/matchers.cpp
-//  21579    script/scope.cpp
-//  21637    script/script.cpp
-//  22065    script/text_matchers.cpp
-//  22187    delivery/answer_log.cpp
-//  22357    delivery/delivery.cpp
-//  22821    delivery/faults_and_waits.cpp
-//  23096    delivery/framing.cpp
-//  23213    delivery/gzip.cpp
-//  23280    delivery/pace_schedule.cpp
-//  23349    delivery/progress.cpp
-//  23400    delivery/write_queue.cpp
-//  23548    http/acceptor.cpp
-//  23656    http/compatibility.cpp
-//  23765    http/connection.cpp
-//  24346    http/poller.cpp
-//  24561    http/reactor.cpp
-//  24828    http/request_reader.cpp
-//  25278    http/response.cpp
-//  25359    http/server.cpp
-//  25767    http/sockets.cpp
-//  26275    http/turned_away.cpp
-//  26364    http/wakes.cpp
-//  26412    http/workers.cpp
-//  26525    evidence/diagnosis.cpp
-//  26745    evidence/evidence_json.cpp
-//  27129    evidence/exchange.cpp
-//  27431    evidence/gateway_problems.cpp
-//  27882    evidence/journal.cpp
-//  28040    evidence/kept_problems.cpp
-//  28151    evidence/notes.cpp
-//  28252    evidence/record.cpp
-//  28711    evidence/redaction.cpp
-//  28853    evidence/redirects.cpp
-//  28964    evidence/retries.cpp
-//  29356    evidence/review.cpp
-//  29735    evidence/told_in_body.cpp
-//  29835    evidence/verification.cpp
-//  29952    serve/asked_requests.cpp
-//  30019    serve/chat_judge.cpp
-//  30340    serve/connection_loop.cpp
-//  30500    serve/cross_origin.cpp
-//  30543    serve/delivery_report.cpp
-//  30634    serve/gateway_state.cpp
-//  30670    serve/judge.cpp
-//  30898    serve/limits.cpp
-//  30997    serve/operations.cpp
-//  31220    serve/profile_headers.cpp
-//  31261    serve/reply_answer.cpp
-//  31405    serve/request_checks.cpp
-//  31480    serve/runner.cpp
-//  31743    serve/served_models.cpp
-//  31821    serve/served_request.cpp
-//  31892    gateway/catalogue.cpp
-//  32305    gateway/catalogue_chunks.cpp
-//  32595    gateway/catalogue_delivery.cpp
-//  32747    gateway/catalogue_entries.cpp
-//  32976    gateway/catalogue_failures.cpp
-//  33260    gateway/catalogue_framing.cpp
-//  33444    gateway/catalogue_tool_calls.cpp
-//  33644    gateway/chat_script.cpp
-//  33793    gateway/gateway.cpp
-//  34083    gateway/mishaps.cpp
-//  34424    gateway/options.cpp
-//  34577    gateway/sweep.cpp
-//  34994    document/scenario_files.cpp
-//  35144    document/script_document.cpp
-//  35546    document/script_faults.cpp
-//  35855    document/script_files.cpp
-//  36001    document/script_gateway.cpp
-//  36335    document/script_matchers.cpp
-//  36701    document/script_objects.cpp
-//  36867    document/script_reader.cpp
-//  37310    document/script_references.cpp
-//  37634    document/script_replies.cpp
-//  38111    document/script_schema.cpp
-//  38246    document/script_sections.cpp
-//  38828    document/script_values.cpp
-//  39243  Adapters
-//  39260    adapters/catch2.hpp
-//  39417    adapters/doctest.hpp
-//  39580    adapters/gtest.hpp
+//   7226    script/chaos_plan.hpp
+//   7269    script/chaos_rules.hpp
+//   7343    script/connection_faults.hpp
+//   7397    script/forced_failures.hpp
+//   7439    script/field_matchers.hpp
+//   7522    script/hiding.hpp
+//   7560    script/excerpts.hpp
+//   7584    script/json_comparison.hpp
+//   7610    script/matcher_leaf.hpp
+//   7638    delivery/answer_log.hpp
+//   7747    delivery/gzip.hpp
+//   7772    delivery/framing.hpp
+//   7821    delivery/outlet.hpp
+//   7868    delivery/pace_schedule.hpp
+//   7910    delivery/progress.hpp
+//   7960    delivery/waits.hpp
+//   8036    delivery/write_queue.hpp
+//   8128    delivery/delivery.hpp
+//   8394    http/exchange_observer.hpp
+//   8428    http/sockets.hpp
+//   8548    http/wakes.hpp
+//   8593    http/connection.hpp
+//   8860    http/request_reader.hpp
+//   8984    http/server.hpp
+//   9040    http/response.hpp
+//   9055    http/turned_away.hpp
+//   9103    http/workers.hpp
+//   9159    http/acceptor.hpp
+//   9202    http/compatibility.hpp
+//   9212    http/poller.hpp
+//   9251    http/reactor.hpp
+//   9357    evidence/kept_problems.hpp
+//   9427    evidence/record.hpp
+//   9695    evidence/gateway_parts.hpp
+//   9714    evidence/review_parts.hpp
+//   9778    evidence/diagnosis.hpp
+//   9850    evidence/redaction.hpp
+//   9871    evidence/gateway_problems.hpp
+//   9974    serve/asked_requests.hpp
+//  10052    serve/operations.hpp
+//  10122    serve/served_models.hpp
+//  10165    serve/gateway_state.hpp
+//  10225    serve/served_request.hpp
+//  10406    serve/runner.hpp
+//  10472    serve/connection_loop.hpp
+//  10517    serve/request_checks.hpp
+//  10540    serve/tester_code.hpp
+//  10605    gateway/catalogue_entries.hpp
+//  10874    gateway/option_values.hpp
+//  10932    gateway/sweep_run.hpp
+//  10955    document/script_reader.hpp
+//  11163    document/script_files.hpp
+//  11182    document/script_references.hpp
+//  11217    document/script_sections.hpp
+//  11347    document/script_values.hpp
+//  11482    document/loaded_document.hpp
+//  11514    core/calendar.cpp
+//  11624    core/clock.cpp
+//  12026    core/gate.cpp
+//  12236    core/implementation.cpp
+//  12248    core/json_pointer.cpp
+//  12305    core/json_reader.cpp
+//  12644    core/pattern.cpp
+//  13057    core/process.cpp
+//  13081    core/random.cpp
+//  13140    core/relief.cpp
+//  13166    core/reporter.cpp
+//  13249    core/source_location.cpp
+//  13265    core/text.cpp
+//  13619    core/wait.cpp
+//  13631    core/warning.cpp
+//  13645    model/acceptance.cpp
+//  13704    model/checks.cpp
+//  13742    model/connection_fault.cpp
+//  13844    model/failure.cpp
+//  13991    model/fault.cpp
+//  14226    model/finding.cpp
+//  14260    model/hold.cpp
+//  14282    model/http_reply.cpp
+//  14348    model/pace.cpp
+//  14546    model/profile.cpp
+//  14725    model/range.cpp
+//  14755    model/received_request.cpp
+//  14823    model/reply.cpp
+//  15233    model/reply_checks.cpp
+//  15425    model/reply_template.cpp
+//  15597    model/sent_answer.cpp
+//  15625    model/sse_dialect.cpp
+//  15771    request/chat_fields.cpp
+//  15913    request/chat_messages.cpp
+//  16122    request/chat_reader.cpp
+//  16535    request/chat_request.cpp
+//  16619    request/embedding_request.cpp
+//  16707    keys/api_key.cpp
+//  16757    keys/key_store.cpp
+//  17303    keys/keys.cpp
+//  17367    keys/secrets.cpp
+//  17574    answer/bodies.cpp
+//  17679    answer/completion.cpp
+//  17912    answer/completion_events.cpp
+//  18122    answer/completion_json.cpp
+//  18339    answer/default_reply.cpp
+//  18536    answer/embeddings.cpp
+//  18653    answer/events.cpp
+//  18672    answer/occurrences.cpp
+//  18694    answer/schema_checker.cpp
+//  19157    answer/schema_instance.cpp
+//  19530    answer/tokens.cpp
+//  19756    answer/words.cpp
+//  19817    script/chaos.cpp
+//  19958    script/chaos_rules.cpp
+//  20070    script/connection_faults.cpp
+//  20179    script/excerpts.cpp
+//  20241    script/field_matchers.cpp
+//  20650    script/forced_failures.cpp
+//  20754    script/hiding.cpp
+//  20870    script/json_comparison.cpp
+//  20956    script/matcher.cpp
+//  21210    script/matchers.cpp
+//  21561    script/scope.cpp
+//  21619    script/script.cpp
+//  22047    script/text_matchers.cpp
+//  22168    delivery/answer_log.cpp
+//  22338    delivery/delivery.cpp
+//  22802    delivery/faults_and_waits.cpp
+//  23077    delivery/framing.cpp
+//  23194    delivery/gzip.cpp
+//  23261    delivery/pace_schedule.cpp
+//  23330    delivery/progress.cpp
+//  23381    delivery/write_queue.cpp
+//  23529    http/acceptor.cpp
+//  23637    http/compatibility.cpp
+//  23746    http/connection.cpp
+//  24327    http/poller.cpp
+//  24542    http/reactor.cpp
+//  24809    http/request_reader.cpp
+//  25259    http/response.cpp
+//  25340    http/server.cpp
+//  25748    http/sockets.cpp
+//  26256    http/turned_away.cpp
+//  26345    http/wakes.cpp
+//  26393    http/workers.cpp
+//  26506    evidence/diagnosis.cpp
+//  26726    evidence/evidence_json.cpp
+//  27110    evidence/exchange.cpp
+//  27412    evidence/gateway_problems.cpp
+//  27863    evidence/journal.cpp
+//  28021    evidence/kept_problems.cpp
+//  28132    evidence/notes.cpp
+//  28233    evidence/record.cpp
+//  28692    evidence/redaction.cpp
+//  28834    evidence/redirects.cpp
+//  28945    evidence/retries.cpp
+//  29337    evidence/review.cpp
+//  29716    evidence/told_in_body.cpp
+//  29816    evidence/verification.cpp
+//  29933    serve/asked_requests.cpp
+//  30000    serve/chat_judge.cpp
+//  30321    serve/connection_loop.cpp
+//  30481    serve/cross_origin.cpp
+//  30524    serve/delivery_report.cpp
+//  30615    serve/gateway_state.cpp
+//  30651    serve/judge.cpp
+//  30879    serve/limits.cpp
+//  30978    serve/operations.cpp
+//  31201    serve/profile_headers.cpp
+//  31242    serve/reply_answer.cpp
+//  31386    serve/request_checks.cpp
+//  31461    serve/runner.cpp
+//  31724    serve/served_models.cpp
+//  31802    serve/served_request.cpp
+//  31873    gateway/catalogue.cpp
+//  32286    gateway/catalogue_chunks.cpp
+//  32576    gateway/catalogue_delivery.cpp
+//  32728    gateway/catalogue_entries.cpp
+//  32957    gateway/catalogue_failures.cpp
+//  33241    gateway/catalogue_framing.cpp
+//  33425    gateway/catalogue_tool_calls.cpp
+//  33625    gateway/chat_script.cpp
+//  33774    gateway/gateway.cpp
+//  34064    gateway/mishaps.cpp
+//  34405    gateway/options.cpp
+//  34558    gateway/sweep.cpp
+//  34975    document/scenario_files.cpp
+//  35125    document/script_document.cpp
+//  35527    document/script_faults.cpp
+//  35836    document/script_files.cpp
+//  35982    document/script_gateway.cpp
+//  36316    document/script_matchers.cpp
+//  36682    document/script_objects.cpp
+//  36848    document/script_reader.cpp
+//  37291    document/script_references.cpp
+//  37615    document/script_replies.cpp
+//  38092    document/script_schema.cpp
+//  38227    document/script_sections.cpp
+//  38809    document/script_values.cpp
+//  39224  Adapters
+//  39241    adapters/catch2.hpp
+//  39398    adapters/doctest.hpp
+//  39561    adapters/gtest.hpp
