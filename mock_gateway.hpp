@@ -4227,8 +4227,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file. Each is
-  /// one scenario. Throws ScriptError with the problems of all files.
+  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file: one
+  /// scenario each. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
   /// The scenarios in the order of their files.
@@ -4268,8 +4268,7 @@ class Gate;
 
 /// A problem in a script document, with its position.
 struct ScriptProblem {
-  /// An error prevents the document from being served. With a warning it can be served, but probably does not do what
-  /// its author intends.
+  /// An error prevents the document from being served. A warning marks a probable mistake.
   Severity severity = Severity::error;
   /// The file as named by the caller; empty for a document passed as Json.
   std::string file;
@@ -4320,11 +4319,9 @@ class LoadedScript {
  public:
   /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
-  /// none.
+  /// Returns the first stub with this name. Throws GatewayError with the known names if there is none.
   Stub stub(const std::string& name) const;
-  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
-  /// unknown.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if there is none.
   Gate gate(const std::string& name) const;
 
  private:
@@ -10961,22 +10958,20 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ScriptReader;
 
-/// A value of a document with its JSON pointer.
 struct ScriptNode {
   const Json& value;
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Returns null if there is no such key.
+  /// Null if there is no such key.
   const Json* find(const char* key) const;
-  /// Returns the value of an existing key.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// Returns the last part of the pointer, the name in its object. Only for names in tables.
+  /// The name in its object. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown while reading a value, and noted by its row or element. Without a message, the problem is already noted.
+/// Thrown while reading a value. Without a message, the problem is already noted.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
@@ -11007,30 +11002,25 @@ struct ScriptType {
   std::vector<std::string> (*names)() = nullptr;
 };
 
-/// A key of an object.
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// Its description, in one line.
   const char* text;
   /// Applies the value to the table's target; null: the reader of the object does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
   /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
   const char* limits = "";
-  /// A prefix of the description.
   const char* lead = "";
   /// The group of keys that rules treat alike: "$trigger". Empty: none.
   const char* group = "";
 };
 
-/// Returns the row as a member of a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
 }
 
-/// The keys of an object.
 struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
@@ -11042,9 +11032,9 @@ struct ScriptTable {
   /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of a key from either table, or null.
+  /// From either table, or null.
   const ScriptRow* find(const std::string& key) const;
-  /// Returns the keys of a group from both tables.
+  /// From both tables.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -11054,14 +11044,12 @@ struct ScriptSource {
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Returns a problem at the position of a value or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Sets the line and column of a problem, and the source line without secrets.
+  /// The line is shown without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
   /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// An offset with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
@@ -11069,8 +11057,7 @@ struct ScriptSource {
   mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// The limits of a number, a text or an object in the JSON Schema of a row: type, "minimum", "maximum", "minLength" and
-/// "enum". Readers check types with keys or a pattern.
+/// The limits in the JSON Schema of a row. Readers check types with keys or a pattern.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
@@ -11086,14 +11073,12 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// Returns the number of mistakes.
   std::size_t noted() const { return noted_; }
   /// Keeps a name for a check after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
@@ -11101,17 +11086,15 @@ class ScriptReader {
   const ScriptSource& source() const { return source_; }
   /// Returns the gate with this name, shared by all documents read together.
   Gate gate(const std::string& name);
-  /// Returns the line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row if its value is within the limits. Notes mistakes and
-  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, only checks keys
-  /// and limits.
+  /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
+  /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list and notes mistakes. Throws ScriptMistake if the value is not a list.
+  /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls a function and notes its ScriptMistake or GatewayError.
+  /// Notes a ScriptMistake or GatewayError.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -11122,8 +11105,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // the noted ones with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
+  std::size_t told_ = 0;  // the noted ones with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
 
@@ -11138,22 +11121,20 @@ inline constexpr std::size_t most_problems = 20;
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// Returns a message with quoted keys and values, printable and limited in length.
 std::string bounded(const std::string& message);
 /// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the one of several keys that is present. Throws ScriptMistake if there are none or two.
+/// Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object without other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Replaces strings that look like keys (`sk-` at the start of a word, and the rest) by asterisks. Keeps the number of
-/// characters, so that columns stay.
+/// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
-/// Returns a copy of the text that lives as long as the program: reports name files after their documents are gone.
+/// The copy lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// Returns the message without the library's name, and with names instead of C++ calls.
+/// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -11168,10 +11149,9 @@ namespace script_files {
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// Reads the text of a file. Returns false and notes the problem if it cannot be read.
+/// Returns false and notes the problem if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Parses the text of a source and finds the positions of its values. Notes invalid JSON and duplicate keys. Returns
-/// false if there is no value.
+/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
 bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
 /// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
@@ -11181,8 +11161,7 @@ std::string foreign_format(const Json& document);
 
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
-// Checks of references in script documents: stubs hidden by others, states that must be reachable, models, keys and
-// operations that the gateway must have.
+// Checks of references in script documents: hidden stubs, unreachable states, unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11195,20 +11174,17 @@ struct OpenReference {
   std::string name;
   /// The first place with the name, without a message.
   ScriptProblem place;
-  /// The number of other places with it.
   std::size_t others = 0;
 };
 
 namespace script_references {
 
-/// Checks complete documents without mistakes. Warns of stubs that never answer, because others hide them or their
-/// state is never reached, and keeps the names that no document declares. Uses the sources of the plan's parts and then
-/// drops them. `is_all` tells whether these are all sources of states. For stubs mounted one by one by calls it is
-/// false: then there are no warnings about states, except for misspelled ones.
+/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
+/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
+/// by calls: then states are only checked for misspelling.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-/// Returns warnings about models, keys and operations that the gateway does not have.
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Returns errors about forced failures for keys that the gateway would not have with the document mounted as `owner`.
+/// Only for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11241,7 +11217,6 @@ struct ScriptedOperation {
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents read together.
 struct ScriptPart {
   const ScriptSource* source;
   std::size_t first_stub;  // in the plan
@@ -11249,11 +11224,9 @@ struct ScriptPart {
   std::vector<MachineState> states;  // from its section "states"
 };
 
-/// The contents of documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// The "gateway" sections of the documents.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -11262,13 +11235,12 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// The "scenario" section of the last document with one. Without a name, no document has one.
+  /// From the last document with a scenario. Without a name, no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.
+  /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While reading: the documents read so far, and the things that must be unique: {"name", a key's}, {"secret", a
-  /// key's}, {method, path}.
+  /// While reading: the documents, and what must be unique: {"name", a key's}, {"secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
@@ -11304,40 +11276,32 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// Reads a list of calls in the form that a client sees.
+/// In the form that a client sees.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// Reads the failure of an object with "failure" and its setters among other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// Whether read_failure() reads this key.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
 /// another meaning there.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
 /// Throws ScriptMistake for an invalid fault, with its problems noted.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// Reads a whole document and adds its contents to the plan. The reader's source must live until
-/// script_references::resolve().
+/// Reads a document into the plan. The reader's source must live until script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
 /// The same, with all mistakes noted; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
-/// limit.
+/// Removes problems beyond the limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Runs the checks that need the whole plan. Throws ScriptError for errors; stores warnings in the plan. The sources
-/// must still exist.
+/// Throws ScriptError for errors; stores warnings in the plan. The sources must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
@@ -11430,33 +11394,30 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// Returns the node. Throws ScriptMistake unless it is a list of `size` elements.
+/// Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
 std::string too_long_a_name(const std::string& name);
-/// Returns a name. Throws ScriptMistake if it is not a text or too long.
+/// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
 /// Reads a limit that is not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// Returns the index of one of these words.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// Returns the text of a string. Throws ScriptMistake for other values.
 const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value with a setter that returns a changed copy: `apply<&Reply::every>`. A setter without a parameter is
-/// called for `true`.
+/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -11487,10 +11448,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptPlan;
 
-/// The state of a mounted document.
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, until its new gates are added: otherwise two documents read
-  /// at once could each make a gate of the same name. Locked before `mutex`.
+  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
@@ -11504,8 +11464,8 @@ struct LoadedDocument {
   std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
   std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// Makes the next replacement mount these sections even if unchanged, because their effects were cleared:
-  /// "/failures". With "/stubs", its stubs come before all stubs mounted by then.
+  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
+  /// With "/stubs", its stubs come before all stubs mounted by then.
   void forget(const std::vector<std::string>& cleared);
 };
 
@@ -34980,8 +34940,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_types {
 
-// "scenario": the keys of as_json(scenario), and "sent".
-
 MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
           R"({"type":"string","enum":["answer","error","answer or error"]})"};
@@ -35045,7 +35003,6 @@ MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const Scrip
 
 namespace scenario_files {
 
-/// A scenario from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -35064,7 +35021,6 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or its problems.
 MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;
@@ -35149,8 +35105,8 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// Returns the first part of a program-made value that JSON text cannot represent: invalid UTF-8, binary or discarded
-/// values, non-finite numbers. Without a message if there is none.
+/// JSON text cannot represent invalid UTF-8, binary or discarded values, and non-finite numbers. Without a message if
+/// there is no such part.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -35191,7 +35147,6 @@ MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, 
       &target);
 }
 
-/// Reads one document into a plan.
 MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   ScriptReader reader(source, problems, plan.gates);
   read_whole(reader, document, plan);
@@ -35240,7 +35195,6 @@ MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, Connect
   }
 }
 
-/// Updates the source locations of unchanged faults.
 MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -35248,7 +35202,7 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// Returns the stubs of the plan. A stub with the JSON of a mounted one is that stub.
+/// A stub with the JSON of a mounted one is that stub.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
   std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
@@ -35268,7 +35222,6 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
   return block;
 }
 
-/// Mounts the differences from the mounted state.
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
@@ -35423,7 +35376,6 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
 namespace detail {
 namespace script_documents {
 
-/// Returns the models for which a document sets an owner.
 MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -35435,7 +35387,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// Joins the models. For a model in both lists, the document's owner applies if it sets one.
+/// For a model in both lists, the document's owner applies if it sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -35531,8 +35483,6 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-// Failures.
-
 MOCK_GATEWAY_INLINE Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
 
 template <Failure (Failure::*Setter)(Duration) const>
@@ -35612,8 +35562,6 @@ MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode&
                                script_values::text_of(node.at("message")));
 }
 
-// Faults.
-
 MOCK_GATEWAY_INLINE ScriptType inside_event_type() {
   return {"[event, bytes]", R"({"type":"array","items":{"type":"integer","minimum":1},"minItems":2,"maxItems":2})"};
 }
@@ -35673,8 +35621,6 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Connection faults.
-
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
     {"gap", &duration, "after what time", nullptr, true},
@@ -35701,7 +35647,6 @@ struct NamedConnectionFault {
   ConnectionFault (*make)();
 };
 
-/// Connection faults without an argument.
 inline constexpr NamedConnectionFault named_connection_faults[] = {
     {"reset_on_accept", &reset_on_accept},
     {"close_on_accept", &close_on_accept},
@@ -35879,7 +35824,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// Returns what a path is other than a regular file; empty for a file.
+/// Empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -35912,7 +35857,6 @@ MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::v
   return false;
 }
 
-/// Whether the first line of the text looks like YAML.
 MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -35987,8 +35931,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Options*>(target); }
-
-// "gateway".
 
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
@@ -36129,7 +36071,6 @@ MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// Sets a timeout, which must not be 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);
@@ -36195,8 +36136,6 @@ inline constexpr ScriptRow gateway_rows[] = {
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
-
-// "keys".
 
 MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
 
@@ -36322,7 +36261,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds a matcher: `match<TextMatcher, &user_says>`.
+/// `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -36336,7 +36275,7 @@ MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// Returns the matchers of one object, joined by &&.
+/// Joined by &&.
 MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -36366,12 +36305,9 @@ MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node,
 
 MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// Returns the text matcher of an object, where the text is optional.
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
-
-// Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
@@ -36425,7 +36361,7 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has exactly its keys; notes the mistakes.
+/// Notes the mistakes.
 MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -36500,8 +36436,6 @@ MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode&
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-// Request fields: a function per kind, and a row per field.
-
 MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
 }
@@ -36523,7 +36457,6 @@ MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& nod
   match_word(reader, node, target);
 }
 
-/// Returns the schema's limits for a field with a fixed list of words.
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -36574,7 +36507,7 @@ MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* a
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// Returns the rows of `when`, in the order of the schema and the documentation.
+/// In the order of the schema and the documentation.
 MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -36592,8 +36525,6 @@ MOCK_GATEWAY_INLINE const ScriptTable& when_table() {
 }
 
 MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
-
-// Texts.
 
 struct MatchedText {
   std::vector<TextMatcher> matchers;
@@ -36847,8 +36778,7 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Reading by tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), the limit of 20
-// problems; the source line of a problem.
+// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -36866,7 +36796,7 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member with this name, possibly misspelled, holds a secret.
+/// The name may be misspelled.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
@@ -36923,7 +36853,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Returns the known word that is meant by another name, or null.
+/// Null if there is none.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -36940,7 +36870,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
 }
 
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // longer words are similar to none
+  constexpr std::size_t longest = 64;
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -36952,7 +36882,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // in bytes, for the words in a longer message
+  constexpr std::size_t room = 1500;  // in bytes
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -36999,7 +36929,7 @@ MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* on
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
 }
 
-/// Returns "a whole number from 0 to 65535".
+/// "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
@@ -37026,7 +36956,6 @@ MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   return names;
 }
 
-/// The characters of keys and of member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
@@ -37045,7 +36974,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Returns the position after white space and comments from `at` on, at most the end.
+/// Skips comments too; at most to the end.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -37059,8 +36988,7 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// Marks the bytes of values after names of secrets. The text may be invalid JSON, with wrong or missing quotation
-/// marks.
+/// The text may be invalid JSON, with wrong or missing quotation marks.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -37085,7 +37013,6 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// Returns a part of a text with each character of a secret replaced by an asterisk.
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
   constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
   const std::size_t from = begin - std::min(begin, reach);
@@ -37102,7 +37029,6 @@ MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size
   return part;
 }
 
-/// Returns the bounds of the line around a position, limited to bytes near it.
 MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);
@@ -37306,7 +37232,6 @@ MOCK_GATEWAY_INLINE std::string others_too(std::size_t others) {
 
 MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// Returns the part with the stub, and the stub's pointer in it.
 MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -37314,7 +37239,6 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
   std::set<std::string_view> set = {};  // set when `all` is complete
@@ -37325,8 +37249,7 @@ struct KnownNames {
   }
 };
 
-/// Returns similar or known names. Only for the first problems, up to the limit of a report, because each name is
-/// compared with all known ones.
+/// Only for the first problems, up to the limit of a report: each name is compared with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -37346,8 +37269,6 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
                                 " matches all that it matches"}));
   }
 }
-
-// States.
 
 /// The reachable states: the initial states of state machines, and those set by stubs that can answer.
 class ReachableStates {
@@ -37378,7 +37299,6 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -37406,7 +37326,6 @@ MOCK_GATEWAY_INLINE std::string as_object(const std::string& key, const std::str
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// Returns the error for `{"machine": "login", "state": "started"}`, with the correct form.
 MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -37473,7 +37392,6 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
 
 // Models, keys and operations.
 
-/// Returns the names declared by the documents.
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -37536,7 +37454,6 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   plan.taken.clear();
 }
 
-/// Returns the problem with the name of an operation, if any.
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -37621,8 +37538,6 @@ namespace script_types {
 
 MOCK_GATEWAY_INLINE Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
 
-// Tool calls.
-
 inline constexpr ScriptRow tool_call_rows[] = {
     {"name", &text, "the function, or the custom tool", nullptr, true},
     {"arguments", &json_object, "its arguments; {} unless set", nullptr},
@@ -37640,13 +37555,11 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value with a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -37680,8 +37593,6 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
   if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a tool call");
   reader.read_list(node, &set_tool_call, target);
 }
-
-// Setters with their own kinds of values.
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -37810,7 +37721,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// The keys allowed with a failure, a raw reply or chunks: none that only apply to completions.
+/// None of the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -37883,7 +37794,6 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// Returns an empty completion.
 MOCK_GATEWAY_INLINE Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -37944,7 +37854,6 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether the key is content of one choice.
 MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -37984,7 +37893,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// Returns the key for the kind of the reply; for a completion, the first key with content. Empty if there is none.
+/// For a completion, the first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -38008,7 +37917,7 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply says what it is by one of: " + all);
 }
 
-/// Returns the reply of this kind, before other setters apply.
+/// Before other setters apply.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -38026,7 +37935,6 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   return join_choices(parts);
 }
 
-/// Rejects keys that only apply to completions in replies written by the test.
 MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -38036,7 +37944,6 @@ MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_vie
   }
 }
 
-/// Rejects other keys with a scenario, the default reply and "ask".
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -38099,7 +38006,6 @@ namespace script_schemas {
 
 MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
-/// Replaces every occurrence of `name` by `part`.
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -38109,7 +38015,6 @@ MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// Returns the rules of a table with the groups replaced by their keys.
 MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -38181,7 +38086,6 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the missing rows.
 MOCK_GATEWAY_INLINE void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
@@ -38333,7 +38237,6 @@ MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, v
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// Returns the location in "source".
 MOCK_GATEWAY_INLINE SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -38602,7 +38505,6 @@ MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// Returns a rule that slows a reply or precedes it.
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -38715,7 +38617,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// Checks the "bundle" section. It describes the origin of the rest and changes nothing.
+/// The section describes the origin of the rest and changes nothing.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -38752,7 +38654,6 @@ MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &docume
 
 }  // namespace script_types
 
-/// Adds the pace and the faults of the answer.
 MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
@@ -38834,7 +38735,6 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a limit: a number and a window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -38960,7 +38860,7 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// Returns a number with a unit; empty for other texts and beyond 100 years.
+/// Empty for other texts and beyond 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -39004,7 +38904,6 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const Scr
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// Returns a time within the limits of a pace.
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -39012,7 +38911,6 @@ MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& n
   return time;
 }
 
-/// Returns the only key of an object, which names a distribution.
 MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
@@ -39721,251 +39619,251 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4216    document/scenario_files.hpp
 //   4248    core/error.hpp
 //   4263    document/script_document.hpp
-//   4406    evidence/evidence_json.hpp
-//   4430    core/printed.hpp
-//   4459    core/reporter.hpp
-//   4538  Implementation
-//   4599    core/text.hpp
-//   4702    core/random.hpp
-//   4733    core/json_reader.hpp
-//   4787    core/pattern.hpp
-//   4878    core/json_pointer.hpp
-//   4895    core/calendar.hpp
-//   4929    core/access.hpp
-//   5001    core/timeline.hpp
-//   5186    core/process.hpp
-//   5209    core/relief.hpp
-//   5239    core/warning.hpp
-//   5248    core/rows.hpp
-//   5274    core/change_count.hpp
-//   5318    core/seldom.hpp
-//   5345    model/profile_traits.hpp
-//   5453    model/checks.hpp
-//   5470    model/reply_data.hpp
-//   5538    model/request_error.hpp
-//   5551    model/fault_rows.hpp
-//   5680    model/failure_rows.hpp
-//   5721    model/dialect_rows.hpp
-//   5761    model/finding_kinds.hpp
-//   5838    model/reply_checks.hpp
-//   5873    model/reply_template.hpp
-//   5896    request/embedding_request.hpp
-//   5920    request/chat_parser.hpp
-//   5937    request/chat_fields.hpp
-//   5985    request/chat_reader.hpp
-//   6081    keys/secrets.hpp
-//   6128    keys/key_store.hpp
-//   6354    answer/bodies.hpp
-//   6382    answer/events.hpp
-//   6429    answer/tokens.hpp
-//   6500    answer/completion.hpp
-//   6604    answer/completion_json.hpp
-//   6637    answer/completion_events.hpp
-//   6700    answer/words.hpp
-//   6715    answer/default_reply.hpp
-//   6730    answer/schema_instance.hpp
-//   6751    answer/embeddings.hpp
-//   6767    answer/occurrences.hpp
-//   6790    answer/schema_checker.hpp
-//   6880    script/matcher_node.hpp
-//   6964    script/script.hpp
-//   7226    script/chaos_plan.hpp
-//   7269    script/chaos_rules.hpp
-//   7343    script/connection_faults.hpp
-//   7397    script/forced_failures.hpp
-//   7439    script/field_matchers.hpp
-//   7522    script/hiding.hpp
-//   7560    script/excerpts.hpp
-//   7584    script/json_comparison.hpp
-//   7610    script/matcher_leaf.hpp
-//   7638    delivery/answer_log.hpp
-//   7747    delivery/gzip.hpp
-//   7772    delivery/framing.hpp
-//   7821    delivery/outlet.hpp
-//   7868    delivery/pace_schedule.hpp
-//   7910    delivery/progress.hpp
-//   7960    delivery/waits.hpp
-//   8036    delivery/write_queue.hpp
-//   8128    delivery/delivery.hpp
-//   8394    http/exchange_observer.hpp
-//   8428    http/sockets.hpp
-//   8548    http/wakes.hpp
-//   8593    http/connection.hpp
-//   8860    http/request_reader.hpp
-//   8984    http/server.hpp
-//   9040    http/response.hpp
-//   9055    http/turned_away.hpp
-//   9103    http/workers.hpp
-//   9159    http/acceptor.hpp
-//   9202    http/compatibility.hpp
-//   9212    http/poller.hpp
-//   9251    http/reactor.hpp
-//   9357    evidence/kept_problems.hpp
-//   9427    evidence/record.hpp
-//   9695    evidence/gateway_parts.hpp
-//   9714    evidence/review_parts.hpp
-//   9778    evidence/diagnosis.hpp
-//   9850    evidence/redaction.hpp
-//   9871    evidence/gateway_problems.hpp
-//   9974    serve/asked_requests.hpp
-//  10052    serve/operations.hpp
-//  10122    serve/served_models.hpp
-//  10165    serve/gateway_state.hpp
-//  10225    serve/served_request.hpp
-//  10406    serve/runner.hpp
-//  10472    serve/connection_loop.hpp
-//  10517    serve/request_checks.hpp
-//  10540    serve/tester_code.hpp
-//  10605    gateway/catalogue_entries.hpp
-//  10874    gateway/option_values.hpp
-//  10932    gateway/sweep_run.hpp
-//  10955    document/script_reader.hpp
-//  11163    document/script_files.hpp
-//  11182    document/script_references.hpp
-//  11217    document/script_sections.hpp
-//  11347    document/script_values.hpp
-//  11482    document/loaded_document.hpp
-//  11514    core/calendar.cpp
-//  11624    core/clock.cpp
-//  12026    core/gate.cpp
-//  12236    core/implementation.cpp
-//  12248    core/json_pointer.cpp
-//  12305    core/json_reader.cpp
-//  12644    core/pattern.cpp
-//  13057    core/process.cpp
-//  13081    core/random.cpp
-//  13140    core/relief.cpp
-//  13166    core/reporter.cpp
-//  13249    core/source_location.cpp
-//  13265    core/text.cpp
-//  13619    core/wait.cpp
-//  13631    core/warning.cpp
-//  13645    model/acceptance.cpp
-//  13704    model/checks.cpp
-//  13742    model/connection_fault.cpp
-//  13844    model/failure.cpp
-//  13991    model/fault.cpp
-//  14226    model/finding.cpp
-//  14260    model/hold.cpp
-//  14282    model/http_reply.cpp
-//  14348    model/pace.cpp
-//  14546    model/profile.cpp
-//  14725    model/range.cpp
-//  14755    model/received_request.cpp
-//  14823    model/reply.cpp
-//  15233    model/reply_checks.cpp
-//  15425    model/reply_template.cpp
-//  15597    model/sent_answer.cpp
-//  15625    model/sse_dialect.cpp
-//  15771    request/chat_fields.cpp
-//  15913    request/chat_messages.cpp
-//  16122    request/chat_reader.cpp
-//  16535    request/chat_request.cpp
-//  16619    request/embedding_request.cpp
-//  16707    keys/api_key.cpp
-//  16757    keys/key_store.cpp
-//  17303    keys/keys.cpp
-//  17367    keys/secrets.cpp
-//  17574    answer/bodies.cpp
-//  17679    answer/completion.cpp
-//  17912    answer/completion_events.cpp
-//  18122    answer/completion_json.cpp
-//  18339    answer/default_reply.cpp
-//  18536    answer/embeddings.cpp
-//  18653    answer/events.cpp
-//  18672    answer/occurrences.cpp
-//  18694    answer/schema_checker.cpp
-//  19157    answer/schema_instance.cpp
-//  19530    answer/tokens.cpp
-//  19756    answer/words.cpp
-//  19817    script/chaos.cpp
-//  19958    script/chaos_rules.cpp
-//  20070    script/connection_faults.cpp
-//  20179    script/excerpts.cpp
-//  20241    script/field_matchers.cpp
-//  20650    script/forced_failures.cpp
-//  20754    script/hiding.cpp
-//  20870    script/json_comparison.cpp
-//  20956    script/matcher.cpp
-//  21210    script/matchers.cpp
-//  21561    script/scope.cpp
-//  21619    script/script.cpp
-//  22047    script/text_matchers.cpp
-//  22168    delivery/answer_log.cpp
-//  22338    delivery/delivery.cpp
-//  22802    delivery/faults_and_waits.cpp
-//  23077    delivery/framing.cpp
-//  23194    delivery/gzip.cpp
-//  23261    delivery/pace_schedule.cpp
-//  23330    delivery/progress.cpp
-//  23381    delivery/write_queue.cpp
-//  23529    http/acceptor.cpp
-//  23637    http/compatibility.cpp
-//  23746    http/connection.cpp
-//  24327    http/poller.cpp
-//  24542    http/reactor.cpp
-//  24809    http/request_reader.cpp
-//  25259    http/response.cpp
-//  25340    http/server.cpp
-//  25748    http/sockets.cpp
-//  26256    http/turned_away.cpp
-//  26345    http/wakes.cpp
-//  26393    http/workers.cpp
-//  26506    evidence/diagnosis.cpp
-//  26726    evidence/evidence_json.cpp
-//  27110    evidence/exchange.cpp
-//  27412    evidence/gateway_problems.cpp
-//  27863    evidence/journal.cpp
-//  28021    evidence/kept_problems.cpp
-//  28132    evidence/notes.cpp
-//  28233    evidence/record.cpp
-//  28692    evidence/redaction.cpp
-//  28834    evidence/redirects.cpp
-//  28945    evidence/retries.cpp
-//  29337    evidence/review.cpp
-//  29716    evidence/told_in_body.cpp
-//  29816    evidence/verification.cpp
-//  29933    serve/asked_requests.cpp
-//  30000    serve/chat_judge.cpp
-//  30321    serve/connection_loop.cpp
-//  30481    serve/cross_origin.cpp
-//  30524    serve/delivery_report.cpp
-//  30615    serve/gateway_state.cpp
-//  30651    serve/judge.cpp
-//  30879    serve/limits.cpp
-//  30978    serve/operations.cpp
-//  31201    serve/profile_headers.cpp
-//  31242    serve/reply_answer.cpp
-//  31386    serve/request_checks.cpp
-//  31461    serve/runner.cpp
-//  31724    serve/served_models.cpp
-//  31802    serve/served_request.cpp
-//  31873    gateway/catalogue.cpp
-//  32286    gateway/catalogue_chunks.cpp
-//  32576    gateway/catalogue_delivery.cpp
-//  32728    gateway/catalogue_entries.cpp
-//  32957    gateway/catalogue_failures.cpp
-//  33241    gateway/catalogue_framing.cpp
-//  33425    gateway/catalogue_tool_calls.cpp
-//  33625    gateway/chat_script.cpp
-//  33774    gateway/gateway.cpp
-//  34064    gateway/mishaps.cpp
-//  34405    gateway/options.cpp
-//  34558    gateway/sweep.cpp
-//  34975    document/scenario_files.cpp
-//  35125    document/script_document.cpp
-//  35527    document/script_faults.cpp
-//  35836    document/script_files.cpp
-//  35982    document/script_gateway.cpp
-//  36316    document/script_matchers.cpp
-//  36682    document/script_objects.cpp
-//  36848    document/script_reader.cpp
-//  37291    document/script_references.cpp
-//  37615    document/script_replies.cpp
-//  38092    document/script_schema.cpp
-//  38227    document/script_sections.cpp
-//  38809    document/script_values.cpp
-//  39224  Adapters
-//  39241    adapters/catch2.hpp
-//  39398    adapters/doctest.hpp
-//  39561    adapters/gtest.hpp
+//   4403    evidence/evidence_json.hpp
+//   4427    core/printed.hpp
+//   4456    core/reporter.hpp
+//   4535  Implementation
+//   4596    core/text.hpp
+//   4699    core/random.hpp
+//   4730    core/json_reader.hpp
+//   4784    core/pattern.hpp
+//   4875    core/json_pointer.hpp
+//   4892    core/calendar.hpp
+//   4926    core/access.hpp
+//   4998    core/timeline.hpp
+//   5183    core/process.hpp
+//   5206    core/relief.hpp
+//   5236    core/warning.hpp
+//   5245    core/rows.hpp
+//   5271    core/change_count.hpp
+//   5315    core/seldom.hpp
+//   5342    model/profile_traits.hpp
+//   5450    model/checks.hpp
+//   5467    model/reply_data.hpp
+//   5535    model/request_error.hpp
+//   5548    model/fault_rows.hpp
+//   5677    model/failure_rows.hpp
+//   5718    model/dialect_rows.hpp
+//   5758    model/finding_kinds.hpp
+//   5835    model/reply_checks.hpp
+//   5870    model/reply_template.hpp
+//   5893    request/embedding_request.hpp
+//   5917    request/chat_parser.hpp
+//   5934    request/chat_fields.hpp
+//   5982    request/chat_reader.hpp
+//   6078    keys/secrets.hpp
+//   6125    keys/key_store.hpp
+//   6351    answer/bodies.hpp
+//   6379    answer/events.hpp
+//   6426    answer/tokens.hpp
+//   6497    answer/completion.hpp
+//   6601    answer/completion_json.hpp
+//   6634    answer/completion_events.hpp
+//   6697    answer/words.hpp
+//   6712    answer/default_reply.hpp
+//   6727    answer/schema_instance.hpp
+//   6748    answer/embeddings.hpp
+//   6764    answer/occurrences.hpp
+//   6787    answer/schema_checker.hpp
+//   6877    script/matcher_node.hpp
+//   6961    script/script.hpp
+//   7223    script/chaos_plan.hpp
+//   7266    script/chaos_rules.hpp
+//   7340    script/connection_faults.hpp
+//   7394    script/forced_failures.hpp
+//   7436    script/field_matchers.hpp
+//   7519    script/hiding.hpp
+//   7557    script/excerpts.hpp
+//   7581    script/json_comparison.hpp
+//   7607    script/matcher_leaf.hpp
+//   7635    delivery/answer_log.hpp
+//   7744    delivery/gzip.hpp
+//   7769    delivery/framing.hpp
+//   7818    delivery/outlet.hpp
+//   7865    delivery/pace_schedule.hpp
+//   7907    delivery/progress.hpp
+//   7957    delivery/waits.hpp
+//   8033    delivery/write_queue.hpp
+//   8125    delivery/delivery.hpp
+//   8391    http/exchange_observer.hpp
+//   8425    http/sockets.hpp
+//   8545    http/wakes.hpp
+//   8590    http/connection.hpp
+//   8857    http/request_reader.hpp
+//   8981    http/server.hpp
+//   9037    http/response.hpp
+//   9052    http/turned_away.hpp
+//   9100    http/workers.hpp
+//   9156    http/acceptor.hpp
+//   9199    http/compatibility.hpp
+//   9209    http/poller.hpp
+//   9248    http/reactor.hpp
+//   9354    evidence/kept_problems.hpp
+//   9424    evidence/record.hpp
+//   9692    evidence/gateway_parts.hpp
+//   9711    evidence/review_parts.hpp
+//   9775    evidence/diagnosis.hpp
+//   9847    evidence/redaction.hpp
+//   9868    evidence/gateway_problems.hpp
+//   9971    serve/asked_requests.hpp
+//  10049    serve/operations.hpp
+//  10119    serve/served_models.hpp
+//  10162    serve/gateway_state.hpp
+//  10222    serve/served_request.hpp
+//  10403    serve/runner.hpp
+//  10469    serve/connection_loop.hpp
+//  10514    serve/request_checks.hpp
+//  10537    serve/tester_code.hpp
+//  10602    gateway/catalogue_entries.hpp
+//  10871    gateway/option_values.hpp
+//  10929    gateway/sweep_run.hpp
+//  10952    document/script_reader.hpp
+//  11144    document/script_files.hpp
+//  11162    document/script_references.hpp
+//  11193    document/script_sections.hpp
+//  11311    document/script_values.hpp
+//  11443    document/loaded_document.hpp
+//  11474    core/calendar.cpp
+//  11584    core/clock.cpp
+//  11986    core/gate.cpp
+//  12196    core/implementation.cpp
+//  12208    core/json_pointer.cpp
+//  12265    core/json_reader.cpp
+//  12604    core/pattern.cpp
+//  13017    core/process.cpp
+//  13041    core/random.cpp
+//  13100    core/relief.cpp
+//  13126    core/reporter.cpp
+//  13209    core/source_location.cpp
+//  13225    core/text.cpp
+//  13579    core/wait.cpp
+//  13591    core/warning.cpp
+//  13605    model/acceptance.cpp
+//  13664    model/checks.cpp
+//  13702    model/connection_fault.cpp
+//  13804    model/failure.cpp
+//  13951    model/fault.cpp
+//  14186    model/finding.cpp
+//  14220    model/hold.cpp
+//  14242    model/http_reply.cpp
+//  14308    model/pace.cpp
+//  14506    model/profile.cpp
+//  14685    model/range.cpp
+//  14715    model/received_request.cpp
+//  14783    model/reply.cpp
+//  15193    model/reply_checks.cpp
+//  15385    model/reply_template.cpp
+//  15557    model/sent_answer.cpp
+//  15585    model/sse_dialect.cpp
+//  15731    request/chat_fields.cpp
+//  15873    request/chat_messages.cpp
+//  16082    request/chat_reader.cpp
+//  16495    request/chat_request.cpp
+//  16579    request/embedding_request.cpp
+//  16667    keys/api_key.cpp
+//  16717    keys/key_store.cpp
+//  17263    keys/keys.cpp
+//  17327    keys/secrets.cpp
+//  17534    answer/bodies.cpp
+//  17639    answer/completion.cpp
+//  17872    answer/completion_events.cpp
+//  18082    answer/completion_json.cpp
+//  18299    answer/default_reply.cpp
+//  18496    answer/embeddings.cpp
+//  18613    answer/events.cpp
+//  18632    answer/occurrences.cpp
+//  18654    answer/schema_checker.cpp
+//  19117    answer/schema_instance.cpp
+//  19490    answer/tokens.cpp
+//  19716    answer/words.cpp
+//  19777    script/chaos.cpp
+//  19918    script/chaos_rules.cpp
+//  20030    script/connection_faults.cpp
+//  20139    script/excerpts.cpp
+//  20201    script/field_matchers.cpp
+//  20610    script/forced_failures.cpp
+//  20714    script/hiding.cpp
+//  20830    script/json_comparison.cpp
+//  20916    script/matcher.cpp
+//  21170    script/matchers.cpp
+//  21521    script/scope.cpp
+//  21579    script/script.cpp
+//  22007    script/text_matchers.cpp
+//  22128    delivery/answer_log.cpp
+//  22298    delivery/delivery.cpp
+//  22762    delivery/faults_and_waits.cpp
+//  23037    delivery/framing.cpp
+//  23154    delivery/gzip.cpp
+//  23221    delivery/pace_schedule.cpp
+//  23290    delivery/progress.cpp
+//  23341    delivery/write_queue.cpp
+//  23489    http/acceptor.cpp
+//  23597    http/compatibility.cpp
+//  23706    http/connection.cpp
+//  24287    http/poller.cpp
+//  24502    http/reactor.cpp
+//  24769    http/request_reader.cpp
+//  25219    http/response.cpp
+//  25300    http/server.cpp
+//  25708    http/sockets.cpp
+//  26216    http/turned_away.cpp
+//  26305    http/wakes.cpp
+//  26353    http/workers.cpp
+//  26466    evidence/diagnosis.cpp
+//  26686    evidence/evidence_json.cpp
+//  27070    evidence/exchange.cpp
+//  27372    evidence/gateway_problems.cpp
+//  27823    evidence/journal.cpp
+//  27981    evidence/kept_problems.cpp
+//  28092    evidence/notes.cpp
+//  28193    evidence/record.cpp
+//  28652    evidence/redaction.cpp
+//  28794    evidence/redirects.cpp
+//  28905    evidence/retries.cpp
+//  29297    evidence/review.cpp
+//  29676    evidence/told_in_body.cpp
+//  29776    evidence/verification.cpp
+//  29893    serve/asked_requests.cpp
+//  29960    serve/chat_judge.cpp
+//  30281    serve/connection_loop.cpp
+//  30441    serve/cross_origin.cpp
+//  30484    serve/delivery_report.cpp
+//  30575    serve/gateway_state.cpp
+//  30611    serve/judge.cpp
+//  30839    serve/limits.cpp
+//  30938    serve/operations.cpp
+//  31161    serve/profile_headers.cpp
+//  31202    serve/reply_answer.cpp
+//  31346    serve/request_checks.cpp
+//  31421    serve/runner.cpp
+//  31684    serve/served_models.cpp
+//  31762    serve/served_request.cpp
+//  31833    gateway/catalogue.cpp
+//  32246    gateway/catalogue_chunks.cpp
+//  32536    gateway/catalogue_delivery.cpp
+//  32688    gateway/catalogue_entries.cpp
+//  32917    gateway/catalogue_failures.cpp
+//  33201    gateway/catalogue_framing.cpp
+//  33385    gateway/catalogue_tool_calls.cpp
+//  33585    gateway/chat_script.cpp
+//  33734    gateway/gateway.cpp
+//  34024    gateway/mishaps.cpp
+//  34365    gateway/options.cpp
+//  34518    gateway/sweep.cpp
+//  34935    document/scenario_files.cpp
+//  35081    document/script_document.cpp
+//  35479    document/script_faults.cpp
+//  35781    document/script_files.cpp
+//  35926    document/script_gateway.cpp
+//  36255    document/script_matchers.cpp
+//  36613    document/script_objects.cpp
+//  36779    document/script_reader.cpp
+//  37217    document/script_references.cpp
+//  37532    document/script_replies.cpp
+//  37999    document/script_schema.cpp
+//  38131    document/script_sections.cpp
+//  38710    document/script_values.cpp
+//  39122  Adapters
+//  39139    adapters/catch2.hpp
+//  39296    adapters/doctest.hpp
+//  39459    adapters/gtest.hpp
