@@ -18,13 +18,12 @@ namespace {
 
 using namespace detail;  // NOLINT: the judge's parts
 
-/// What would become of a chat request.
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
   /// The stub that would answer, or would refuse because it must never be called; null when there is none.
   std::shared_ptr<StubState> stub = nullptr;
-  /// The stubs that come closest, when none answers; three at most.
+  /// The closest stubs when none answers; three at most.
   std::vector<NearMiss> near_misses = {};
   /// The diagnosis, or what an error would say.
   std::string message = {};

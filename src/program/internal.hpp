@@ -10,9 +10,8 @@
 
 #include "../mock_gateway.hpp"
 
-// endpoint/ includes no other internal header. The files beside this one implement it: they are compiled into the
-// program, and are no part of the assembled header. Except where a class says otherwise, any thread may call these
-// functions.
+// endpoint/ includes no other internal header. The files beside this one implement it, outside the assembled header.
+// Any thread may call these functions, unless a class says otherwise.
 
 namespace mock_gateway::detail {
 struct ReplyStep;
@@ -50,7 +49,7 @@ bool looks_like_key(std::string_view text);
 bool is_sensitive_header(std::string_view name);
 /// What stands in the journal in place of a secret that is no key of the gateway.
 std::string_view masked_secret();
-/// Throws GatewayError with line and column for what is not JSON, or nests deeper.
+/// Throws GatewayError with line and column for invalid JSON, or JSON that nests deeper.
 Json read_json(std::string_view text, std::size_t max_depth);
 
 /// Call this before a thread of the gateway waits: another thread then serves its connections.
@@ -70,10 +69,7 @@ class Thread {
   std::unique_ptr<Impl> impl_;
 };
 
-// Options, failures, scenarios.
-
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
-/// The names by which scripts and flags call acceptances, and the acceptance of one of these names.
 std::vector<std::string> acceptance_names();
 Acceptance acceptance_named(const std::string& name);
 /// Options as the program serves them: any model, OpenAI's fields and embeddings, where the options say nothing.
@@ -98,29 +94,25 @@ Scenario make_scenario(const ScenarioText& text);
 
 // Scripts.
 
-/// The files of paths: of a folder, its scripts.
+/// A folder stands for its scripts.
 std::vector<std::string> script_files(const std::vector<std::string>& paths);
-/// Its next replacement mounts these sections again although they have not changed: "/failures".
+/// See LoadedDocument::forget.
 void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections);
-/// Held while a document is read that shares the script's gates, so that two documents do not both make a new gate.
+/// See LoadedDocument::naming.
 std::unique_lock<std::mutex> lock_gate_names(const LoadedScript& script);
 std::map<std::string, Gate> gates_of(const LoadedScript& script);
 void add_gates(const LoadedScript& script, const std::map<std::string, Gate>& gates);
-/// The number by which the gateway knows what the script owns.
 std::uint64_t owner_of(const LoadedScript& script);
 bool has_chaos(const LoadedScript& script);
 std::vector<Operation> operations_of(const LoadedScript& script);
-/// How many problems of a script are listed.
 inline constexpr std::size_t most_problems = 20;
-/// A duration with its unit, as scripts write it.
 std::optional<Duration> duration_from(const std::string& text);
-/// Why a name is refused; empty for one that is not too long.
+/// Empty for a name that is not too long.
 std::string too_long_a_name(const std::string& name);
 
 using Problems = std::vector<ScriptProblem>;
 using Gates = std::map<std::string, Gate>;
 
-/// How a body is read as a script.
 struct ScriptTextOptions {
   /// The section whose entry, or list of entries, the body is: "stubs". Empty: a whole document.
   const char* section = "";
@@ -132,9 +124,9 @@ struct ScriptTextOptions {
 };
 struct ScriptText {
   std::optional<ScriptDocument> document;  // unless there are errors
-  std::size_t entries = 0;                 // of its section
+  std::size_t entries = 0;
   Problems errors = {};
-  std::string message = {};  // all errors
+  std::string message = {};
 };
 /// JSON text that knows the line and column of each value: the body of a request. What is wrong is added to `problems`.
 class JsonText {
@@ -144,18 +136,17 @@ class JsonText {
   const Json& value() const { return value_; }
   /// A problem with the value at that JSON pointer, or with its key.
   ScriptProblem problem(const std::string& pointer, const std::string& message, bool of_key = false) const;
-  /// What is wrong with a value that is no object, or has a key that is none of these.
+  /// Empty for an object that only has these keys.
   std::optional<ScriptProblem> unknown_key(const std::vector<std::string>& keys) const;
-  /// The matchers of "when".
   std::vector<Matcher> matchers(Problems& problems) const;
-  /// Creates the keys that the body asks for: one, or those of its "keys". None after a problem.
+  /// One, or those of "keys". None after a problem.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
-  /// Changes of the key what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a
-  /// problem. With an empty id, the limits that all keys share.
+  /// Changes what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a problem.
+  /// With an empty id, the limits that all keys share.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
-  /// The reply of "reply". Gates that it names first are added.
+  /// Adds gates that the reply names first.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
-  /// Reads it as a script for a running gateway. Gates that it names first are added.
+  /// Adds gates that the script names first.
   ScriptText script(const Gateway& gateway, const ScriptTextOptions& options, Gates& gates) const;
 
  private:
@@ -191,13 +182,13 @@ bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
 std::string refusal_of(const Exchange& exchange);
 /// The code of the error body that answered; empty without one.
 std::string error_code_of(const Exchange& exchange);
-/// Bytes that the journal holds of it, without the answer.
+/// In bytes that the journal holds, without the answer.
 std::size_t weight_of(const Exchange& exchange);
-/// The first so many events of the answer: "number", "kind", "at_ms", "bytes".
+/// "number", "kind", "at_ms", "bytes".
 Json events_of(const Exchange& exchange, std::size_t most);
 
-/// What changes in a journal, in order, for clients that follow it: an exchange is recorded, or ends. Each change has a
-/// revision. Looking takes time for what is new and what is under way, not for the journal.
+/// The changes in a journal, in order: an exchange is recorded, or ends. Each has a revision. Looking takes time only
+/// for new and open exchanges.
 class JournalFeed {
  public:
   struct Change {
@@ -206,7 +197,7 @@ class JournalFeed {
   };
   explicit JournalFeed(const Gateway& gateway);
   ~JournalFeed();
-  /// Looks at the journal. Returns the revision of the newest change.
+  /// Returns the revision of the newest change.
   std::uint64_t look();
   /// The first change after that revision, as of the last look.
   std::optional<Change> after(std::uint64_t revision);
@@ -235,9 +226,8 @@ class Inside {
   explicit Inside(const Gateway& gateway);
 
   std::size_t open_requests() const;
-  /// From now on exchanges keep their answers.
   void keep_answers() const;
-  /// Masks every secret that the gateway knows. Whether there was one.
+  /// Masks every secret that the gateway knows. Returns whether there was one.
   bool mask(std::string& text) const;
   std::string first_model() const;
   std::uint64_t seed() const;
@@ -257,7 +247,7 @@ class Inside {
   void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
   void clear_chaos_of(std::uint64_t owner) const;
   void remove(const std::vector<Stub>& stubs) const;
-  /// Forgets these parts: "stubs", "states", "failures", "chaos", "connections", "journal".
+  /// "stubs", "states", "failures", "chaos", "connections", "journal".
   void reset(const std::vector<std::string>& parts) const;
   /// State machines that stubs name or that were moved, with their states.
   std::map<std::string, std::string> states() const;
@@ -267,21 +257,20 @@ class Inside {
   void forget_states(const std::string& machines, const std::string& key) const;
   void forget_removed(const RequestScope& scope) const;
   void forget_exchanges(const RequestScope& scope) const;
-  /// What would answer a chat request of that key now. Nothing is taken, and no function of a test runs. Forced
-  /// failures, chaos, limits and the key's state are left out.
+  /// What would answer this chat request now, without forced failures, chaos, limits and the key's state. Changes
+  /// nothing and runs no function of the test.
   Json explain(const std::string& body, const ApiKey& key) const;
   /// Requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
   Json asked(const RequestScope& scope) const;
   /// The id of the key with which this request waits; empty: it does not wait.
   std::string asking_key(std::uint64_t exchange) const;
   Answered answer(std::uint64_t exchange, const std::shared_ptr<const detail::ReplyStep>& reply) const;
-  /// Answers all requests of the scope that wait.
   void answer_all(const RequestScope& scope, const Reply& reply) const;
 
   TimePoint now() const;
   /// "real", "manual" or "instant".
   const char* clock_kind() const;
-  /// What waits on a manual clock; on another, nothing.
+  /// Empty unless the clock is manual.
   std::vector<ManualClock::PendingWait> pending_waits() const;
   /// Moves a manual clock, and returns what fired. It stops early when `is_given_up` says so.
   std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) const;
@@ -294,7 +283,6 @@ class Inside {
 
 /// "reached", "passed", "waiting", "open".
 Json counts(const Gate& gate);
-/// Makes the gate closed, with nobody at it.
 void reset(const Gate& gate);
 
 }  // namespace mock_gateway::internal

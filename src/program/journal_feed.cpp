@@ -12,7 +12,6 @@
 
 namespace mock_gateway::internal {
 
-/// Exchanges that the journal no longer holds are forgotten.
 struct JournalFeed::Impl {
   using Record = std::shared_ptr<detail::ExchangeRecord>;
   struct Known {
@@ -30,7 +29,6 @@ struct JournalFeed::Impl {
   void note(const Record& record);
   void forget_before(std::uint64_t id);
   void sweep();
-  /// Whether its exchange has changed since, or is forgotten.
   bool is_void(const Change& change) const;
 
   const std::shared_ptr<detail::JournalState> journal;

@@ -24,13 +24,12 @@ struct StubViewer::Impl {
     for (const auto& stub : asked) stubs.emplace_back(stub, state.script, state.journal);
   }
 
-  /// A text of the script's author, without keys.
   std::string masked(std::string text) const {
     state.keys->mask(text);
     return text::as_utf8(text);
   }
 
-  /// The id of the stub that keeps every request from this one; null when none does. Looks at those asked before it.
+  /// Null if there is none. Looks at the stubs before it.
   Json hidden_by(std::uint64_t id) {
     while (looked_at < asked.size() && seen.count(id) == 0) {
       const detail::StubState& next = *asked[looked_at++];
@@ -46,7 +45,7 @@ struct StubViewer::Impl {
   std::vector<Stub> stubs = {};
   detail::HidingStubs hiding = {};
   std::size_t looked_at = 0;
-  std::map<std::uint64_t, std::uint64_t> seen = {};  // by what each is hidden; 0: by none
+  std::map<std::uint64_t, std::uint64_t> seen = {};  // hidden by; 0: by none
 };
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
