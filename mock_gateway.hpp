@@ -336,8 +336,7 @@ class Gateway {
   /// inside each multi-byte character, before `[DONE]`, and at the end. Places in other replies: before and after the
   /// head, in the middle of the body, inside each of its multi-byte characters, and at the end. The effects are
   /// sweep_effects(), without the stall on the manual clock, which would not advance. Effects that equal another one at
-  /// a place are skipped (truncate() where it closes the connection). With splits() nothing breaks: the answer is
-  /// divided into two writes at each byte.
+  /// a place are skipped.
   ///
   /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
   /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
@@ -360,10 +359,10 @@ class Gateway {
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a chaos rule: which chat requests it breaks and how, decided by Options::seed; see Chaos. Rules apply in the
-  /// order added, and all that strike apply; a failure ends the list. They affect answers of stubs and of the default
-  /// reply, not rejections. They are numbered from 1. Exchange::chaos lists the strikes; verify() and review() print
-  /// the seed. verify() does not report a chaos fault that the reply did not reach.
+  /// Adds a chaos rule, decided by Options::seed; see Chaos. Rules apply in the order added, and all that strike apply;
+  /// a failure ends the list. They affect answers of stubs and of the default reply, not rejections. They are numbered
+  /// from 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not report a chaos
+  /// fault that the reply did not reach.
   void chaos(const Chaos& rule);
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
@@ -377,7 +376,7 @@ class Gateway {
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
   /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Removes the pending faults of next_connection and those of every_connection.
+  /// Removes the faults of next_connection and every_connection.
   void clear_connection_faults();
   /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
   /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
@@ -395,10 +394,9 @@ class Gateway {
   /// `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
-  /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
-  /// mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws ScriptError for errors in the
-  /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
-  /// `Gateway(ScriptDocument::read({path}).options())`.
+  /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
+  /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a
+  /// gateway: `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
   /// The same with a JSON value.
   // A template, so that load("demo.json") is a path.
@@ -429,8 +427,7 @@ class Gateway {
   /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Closes all connections and stops listening, as the destructor does; this takes up to 50 ms for several hundred
-  /// connections, and 0.06 ms for each further one. Waits for blocking functions of the test, and names them on stderr
+  /// Stops the gateway, as the destructor does. Waits for blocking functions of the test, and names them on stderr
   /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
   /// program with a message on stderr.
   void stop();
@@ -3241,8 +3238,7 @@ class Options {
   /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. It repeats a run.
-  /// Default: 1.
+  /// Sets the seed of generated ids, secrets, default replies and chaos. Equal seeds repeat a run. Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
@@ -3250,8 +3246,7 @@ class Options {
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Default: a
-  /// token is a word.
+  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and streams; see Tokenizer. Default: words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
@@ -3280,9 +3275,8 @@ class Options {
   /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60
-  /// s.
+  /// Sets the total real time for a request's body from the end of its head, plus 1 s per 10 KiB received; then it gets
+  /// 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -3308,9 +3302,8 @@ class Options {
   /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on that
-  /// connection's thread and before its client can notice. A request struck by the fault is under way meanwhile. Its
-  /// exceptions are reported on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on its thread and
+  /// before its client can notice. Its exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -3972,8 +3965,7 @@ struct ClientOutcome {
   int tries = 1;
   /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
   /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
-  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
-  /// the error.
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as an error.
   std::optional<std::string> finish_reason = {};
   /// Prompt, completion and total. Only judged if the scenario's whole answer has usage and this is set.
   std::optional<TokenUsage> usage = {};
@@ -4190,9 +4182,8 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
-/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
-/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
+/// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
+/// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
 /// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
 /// seed decides the order, the texts and the times.
 ///
@@ -10636,7 +10627,6 @@ enum Trait : unsigned {
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
@@ -10722,7 +10712,6 @@ struct ScenarioRow {
   }
   /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
-  /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
@@ -10734,7 +10723,6 @@ struct ScenarioRow {
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
-  /// A change to the reply, in both forms.
   constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
@@ -10755,7 +10743,6 @@ struct ScenarioDescription {
   std::vector<wire::ToolCall> tool_calls = {};
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
@@ -10819,7 +10806,6 @@ Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 std::string usual_events();
 
-/// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 std::string message_saying(std::string_view text);
 /// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
@@ -10831,7 +10817,6 @@ Reply usual_reply(bool streamed);
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
 void end_with(Chunks& chunks, const char* finish_reason);
-/// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.
@@ -32281,7 +32266,6 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// Returns the member with this thought instead of "".
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
@@ -32294,7 +32278,6 @@ MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
 
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
 MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
@@ -32933,7 +32916,6 @@ MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model
 
 MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
-/// Replaces everything after two pieces of text by these bytes.
 MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(std::move(bytes));
@@ -32973,13 +32955,11 @@ MOCK_GATEWAY_INLINE std::string body_with_choices(const char* choices) {
          std::string(choices) + "," + usage + "}";
 }
 
-/// Status-200 errors for a client over its rate limit, and for an overloaded service.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
-/// Google's errors with the time to retry, and with the exhausted quota.
 inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
@@ -33418,7 +33398,6 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
   return calls;
 }
 
-/// The arguments of the usual call become an object instead of a string.
 MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
@@ -33765,7 +33744,6 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// Returns the name by which clients on this machine reach a listening host.
 MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -34034,10 +34012,8 @@ using std::chrono::seconds;
 
 enum class KeyChange { none, disabled, rotated };
 
-/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
-/// timeouts: a client that gets the rest did not obey its caller.
+/// Longer than time_to_leave, shorter than clients' own timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
 struct Plan {
@@ -34278,8 +34254,7 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
-/// mounted and before the first request, which may be slow on a busy machine.
+/// The start of the call is unknown: between the mounting of the turn and the first request, which may be slow.
 MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -34703,7 +34678,6 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -34711,7 +34685,6 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
@@ -39580,290 +39553,290 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    197    core/forward.hpp
 //    262    core/implementation.hpp
 //    276    gateway/gateway.hpp
-//    460    gateway/chat_script.hpp
-//    607    model/range.hpp
-//    641    script/matcher.hpp
-//    718    script/matchers.hpp
-//    844    model/reply.hpp
-//   1183    model/received_request.hpp
-//   1269    model/failure.hpp
-//   1376    core/wait.hpp
-//   1406    core/clock.hpp
-//   1510    model/fault.hpp
-//   1678    model/hold.hpp
-//   1720    model/pace.hpp
-//   1877    model/sse_dialect.hpp
-//   1995    model/writes.hpp
-//   2026    model/http_reply.hpp
-//   2108    model/connection_fault.hpp
-//   2204    evidence/journal.hpp
-//   2501    model/sent_answer.hpp
-//   2572    script/near_miss.hpp
-//   2616    evidence/verification.hpp
-//   2744    model/finding.hpp
-//   2788    evidence/review.hpp
-//   2912    model/operation.hpp
-//   2943    keys/api_key.hpp
-//   3072    keys/keys.hpp
-//   3136    model/profile.hpp
-//   3168    model/tokenizer.hpp
-//   3180    gateway/options.hpp
-//   3325    model/acceptance.hpp
-//   3505    request/chat_request.hpp
-//   3624    script/scope.hpp
-//   3678    script/failure_scope.hpp
-//   3724    script/chaos.hpp
-//   3819    gateway/sweep.hpp
-//   3956    gateway/catalogue.hpp
-//   4116    gateway/mishaps.hpp
-//   4216    document/scenario_files.hpp
-//   4248    core/error.hpp
-//   4263    document/script_document.hpp
-//   4403    evidence/evidence_json.hpp
-//   4427    core/printed.hpp
-//   4456    core/reporter.hpp
-//   4535  Implementation
-//   4596    core/text.hpp
-//   4699    core/random.hpp
-//   4730    core/json_reader.hpp
-//   4784    core/pattern.hpp
-//   4875    core/json_pointer.hpp
-//   4892    core/calendar.hpp
-//   4926    core/access.hpp
-//   4998    core/timeline.hpp
-//   5183    core/process.hpp
-//   5206    core/relief.hpp
-//   5236    core/warning.hpp
-//   5245    core/rows.hpp
-//   5271    core/change_count.hpp
-//   5315    core/seldom.hpp
-//   5342    model/profile_traits.hpp
-//   5450    model/checks.hpp
-//   5467    model/reply_data.hpp
-//   5535    model/request_error.hpp
-//   5548    model/fault_rows.hpp
-//   5677    model/failure_rows.hpp
-//   5718    model/dialect_rows.hpp
-//   5758    model/finding_kinds.hpp
-//   5835    model/reply_checks.hpp
-//   5870    model/reply_template.hpp
-//   5893    request/embedding_request.hpp
-//   5917    request/chat_parser.hpp
-//   5934    request/chat_fields.hpp
-//   5982    request/chat_reader.hpp
-//   6078    keys/secrets.hpp
-//   6125    keys/key_store.hpp
-//   6351    answer/bodies.hpp
-//   6379    answer/events.hpp
-//   6426    answer/tokens.hpp
-//   6497    answer/completion.hpp
-//   6601    answer/completion_json.hpp
-//   6634    answer/completion_events.hpp
-//   6697    answer/words.hpp
-//   6712    answer/default_reply.hpp
-//   6727    answer/schema_instance.hpp
-//   6748    answer/embeddings.hpp
-//   6764    answer/occurrences.hpp
-//   6787    answer/schema_checker.hpp
-//   6877    script/matcher_node.hpp
-//   6961    script/script.hpp
-//   7223    script/chaos_plan.hpp
-//   7266    script/chaos_rules.hpp
-//   7340    script/connection_faults.hpp
-//   7394    script/forced_failures.hpp
-//   7436    script/field_matchers.hpp
-//   7519    script/hiding.hpp
-//   7557    script/excerpts.hpp
-//   7581    script/json_comparison.hpp
-//   7607    script/matcher_leaf.hpp
-//   7635    delivery/answer_log.hpp
-//   7744    delivery/gzip.hpp
-//   7769    delivery/framing.hpp
-//   7818    delivery/outlet.hpp
-//   7865    delivery/pace_schedule.hpp
-//   7907    delivery/progress.hpp
-//   7957    delivery/waits.hpp
-//   8033    delivery/write_queue.hpp
-//   8125    delivery/delivery.hpp
-//   8391    http/exchange_observer.hpp
-//   8425    http/sockets.hpp
-//   8545    http/wakes.hpp
-//   8590    http/connection.hpp
-//   8857    http/request_reader.hpp
-//   8981    http/server.hpp
-//   9037    http/response.hpp
-//   9052    http/turned_away.hpp
-//   9100    http/workers.hpp
-//   9156    http/acceptor.hpp
-//   9199    http/compatibility.hpp
-//   9209    http/poller.hpp
-//   9248    http/reactor.hpp
-//   9354    evidence/kept_problems.hpp
-//   9424    evidence/record.hpp
-//   9692    evidence/gateway_parts.hpp
-//   9711    evidence/review_parts.hpp
-//   9775    evidence/diagnosis.hpp
-//   9847    evidence/redaction.hpp
-//   9868    evidence/gateway_problems.hpp
-//   9971    serve/asked_requests.hpp
-//  10049    serve/operations.hpp
-//  10119    serve/served_models.hpp
-//  10162    serve/gateway_state.hpp
-//  10222    serve/served_request.hpp
-//  10403    serve/runner.hpp
-//  10469    serve/connection_loop.hpp
-//  10514    serve/request_checks.hpp
-//  10537    serve/tester_code.hpp
-//  10602    gateway/catalogue_entries.hpp
-//  10871    gateway/option_values.hpp
-//  10929    gateway/sweep_run.hpp
-//  10952    document/script_reader.hpp
-//  11144    document/script_files.hpp
-//  11162    document/script_references.hpp
-//  11193    document/script_sections.hpp
-//  11311    document/script_values.hpp
-//  11443    document/loaded_document.hpp
-//  11474    core/calendar.cpp
-//  11584    core/clock.cpp
-//  11986    core/gate.cpp
-//  12196    core/implementation.cpp
-//  12208    core/json_pointer.cpp
-//  12265    core/json_reader.cpp
-//  12604    core/pattern.cpp
-//  13017    core/process.cpp
-//  13041    core/random.cpp
-//  13100    core/relief.cpp
-//  13126    core/reporter.cpp
-//  13209    core/source_location.cpp
-//  13225    core/text.cpp
-//  13579    core/wait.cpp
-//  13591    core/warning.cpp
-//  13605    model/acceptance.cpp
-//  13664    model/checks.cpp
-//  13702    model/connection_fault.cpp
-//  13804    model/failure.cpp
-//  13951    model/fault.cpp
-//  14186    model/finding.cpp
-//  14220    model/hold.cpp
-//  14242    model/http_reply.cpp
-//  14308    model/pace.cpp
-//  14506    model/profile.cpp
-//  14685    model/range.cpp
-//  14715    model/received_request.cpp
-//  14783    model/reply.cpp
-//  15193    model/reply_checks.cpp
-//  15385    model/reply_template.cpp
-//  15557    model/sent_answer.cpp
-//  15585    model/sse_dialect.cpp
-//  15731    request/chat_fields.cpp
-//  15873    request/chat_messages.cpp
-//  16082    request/chat_reader.cpp
-//  16495    request/chat_request.cpp
-//  16579    request/embedding_request.cpp
-//  16667    keys/api_key.cpp
-//  16717    keys/key_store.cpp
-//  17263    keys/keys.cpp
-//  17327    keys/secrets.cpp
-//  17534    answer/bodies.cpp
-//  17639    answer/completion.cpp
-//  17872    answer/completion_events.cpp
-//  18082    answer/completion_json.cpp
-//  18299    answer/default_reply.cpp
-//  18496    answer/embeddings.cpp
-//  18613    answer/events.cpp
-//  18632    answer/occurrences.cpp
-//  18654    answer/schema_checker.cpp
-//  19117    answer/schema_instance.cpp
-//  19490    answer/tokens.cpp
-//  19716    answer/words.cpp
-//  19777    script/chaos.cpp
-//  19918    script/chaos_rules.cpp
-//  20030    script/connection_faults.cpp
-//  20139    script/excerpts.cpp
-//  20201    script/field_matchers.cpp
-//  20610    script/forced_failures.cpp
-//  20714    script/hiding.cpp
-//  20830    script/json_comparison.cpp
-//  20916    script/matcher.cpp
-//  21170    script/matchers.cpp
-//  21521    script/scope.cpp
-//  21579    script/script.cpp
-//  22007    script/text_matchers.cpp
-//  22128    delivery/answer_log.cpp
-//  22298    delivery/delivery.cpp
-//  22762    delivery/faults_and_waits.cpp
-//  23037    delivery/framing.cpp
-//  23154    delivery/gzip.cpp
-//  23221    delivery/pace_schedule.cpp
-//  23290    delivery/progress.cpp
-//  23341    delivery/write_queue.cpp
-//  23489    http/acceptor.cpp
-//  23597    http/compatibility.cpp
-//  23706    http/connection.cpp
-//  24287    http/poller.cpp
-//  24502    http/reactor.cpp
-//  24769    http/request_reader.cpp
-//  25219    http/response.cpp
-//  25300    http/server.cpp
-//  25708    http/sockets.cpp
-//  26216    http/turned_away.cpp
-//  26305    http/wakes.cpp
-//  26353    http/workers.cpp
-//  26466    evidence/diagnosis.cpp
-//  26686    evidence/evidence_json.cpp
-//  27070    evidence/exchange.cpp
-//  27372    evidence/gateway_problems.cpp
-//  27823    evidence/journal.cpp
-//  27981    evidence/kept_problems.cpp
-//  28092    evidence/notes.cpp
-//  28193    evidence/record.cpp
-//  28652    evidence/redaction.cpp
-//  28794    evidence/redirects.cpp
-//  28905    evidence/retries.cpp
-//  29297    evidence/review.cpp
-//  29676    evidence/told_in_body.cpp
-//  29776    evidence/verification.cpp
-//  29893    serve/asked_requests.cpp
-//  29960    serve/chat_judge.cpp
-//  30281    serve/connection_loop.cpp
-//  30441    serve/cross_origin.cpp
-//  30484    serve/delivery_report.cpp
-//  30575    serve/gateway_state.cpp
-//  30611    serve/judge.cpp
-//  30839    serve/limits.cpp
-//  30938    serve/operations.cpp
-//  31161    serve/profile_headers.cpp
-//  31202    serve/reply_answer.cpp
-//  31346    serve/request_checks.cpp
-//  31421    serve/runner.cpp
-//  31684    serve/served_models.cpp
-//  31762    serve/served_request.cpp
-//  31833    gateway/catalogue.cpp
-//  32246    gateway/catalogue_chunks.cpp
-//  32536    gateway/catalogue_delivery.cpp
-//  32688    gateway/catalogue_entries.cpp
-//  32917    gateway/catalogue_failures.cpp
-//  33201    gateway/catalogue_framing.cpp
-//  33385    gateway/catalogue_tool_calls.cpp
-//  33585    gateway/chat_script.cpp
-//  33734    gateway/gateway.cpp
-//  34024    gateway/mishaps.cpp
-//  34365    gateway/options.cpp
-//  34518    gateway/sweep.cpp
-//  34935    document/scenario_files.cpp
-//  35081    document/script_document.cpp
-//  35479    document/script_faults.cpp
-//  35781    document/script_files.cpp
-//  35926    document/script_gateway.cpp
-//  36255    document/script_matchers.cpp
-//  36613    document/script_objects.cpp
-//  36779    document/script_reader.cpp
-//  37217    document/script_references.cpp
-//  37532    document/script_replies.cpp
-//  37999    document/script_schema.cpp
-//  38131    document/script_sections.cpp
-//  38710    document/script_values.cpp
-//  39122  Adapters
-//  39139    adapters/catch2.hpp
-//  39296    adapters/doctest.hpp
-//  39459    adapters/gtest.hpp
+//    457    gateway/chat_script.hpp
+//    604    model/range.hpp
+//    638    script/matcher.hpp
+//    715    script/matchers.hpp
+//    841    model/reply.hpp
+//   1180    model/received_request.hpp
+//   1266    model/failure.hpp
+//   1373    core/wait.hpp
+//   1403    core/clock.hpp
+//   1507    model/fault.hpp
+//   1675    model/hold.hpp
+//   1717    model/pace.hpp
+//   1874    model/sse_dialect.hpp
+//   1992    model/writes.hpp
+//   2023    model/http_reply.hpp
+//   2105    model/connection_fault.hpp
+//   2201    evidence/journal.hpp
+//   2498    model/sent_answer.hpp
+//   2569    script/near_miss.hpp
+//   2613    evidence/verification.hpp
+//   2741    model/finding.hpp
+//   2785    evidence/review.hpp
+//   2909    model/operation.hpp
+//   2940    keys/api_key.hpp
+//   3069    keys/keys.hpp
+//   3133    model/profile.hpp
+//   3165    model/tokenizer.hpp
+//   3177    gateway/options.hpp
+//   3318    model/acceptance.hpp
+//   3498    request/chat_request.hpp
+//   3617    script/scope.hpp
+//   3671    script/failure_scope.hpp
+//   3717    script/chaos.hpp
+//   3812    gateway/sweep.hpp
+//   3949    gateway/catalogue.hpp
+//   4108    gateway/mishaps.hpp
+//   4207    document/scenario_files.hpp
+//   4239    core/error.hpp
+//   4254    document/script_document.hpp
+//   4394    evidence/evidence_json.hpp
+//   4418    core/printed.hpp
+//   4447    core/reporter.hpp
+//   4526  Implementation
+//   4587    core/text.hpp
+//   4690    core/random.hpp
+//   4721    core/json_reader.hpp
+//   4775    core/pattern.hpp
+//   4866    core/json_pointer.hpp
+//   4883    core/calendar.hpp
+//   4917    core/access.hpp
+//   4989    core/timeline.hpp
+//   5174    core/process.hpp
+//   5197    core/relief.hpp
+//   5227    core/warning.hpp
+//   5236    core/rows.hpp
+//   5262    core/change_count.hpp
+//   5306    core/seldom.hpp
+//   5333    model/profile_traits.hpp
+//   5441    model/checks.hpp
+//   5458    model/reply_data.hpp
+//   5526    model/request_error.hpp
+//   5539    model/fault_rows.hpp
+//   5668    model/failure_rows.hpp
+//   5709    model/dialect_rows.hpp
+//   5749    model/finding_kinds.hpp
+//   5826    model/reply_checks.hpp
+//   5861    model/reply_template.hpp
+//   5884    request/embedding_request.hpp
+//   5908    request/chat_parser.hpp
+//   5925    request/chat_fields.hpp
+//   5973    request/chat_reader.hpp
+//   6069    keys/secrets.hpp
+//   6116    keys/key_store.hpp
+//   6342    answer/bodies.hpp
+//   6370    answer/events.hpp
+//   6417    answer/tokens.hpp
+//   6488    answer/completion.hpp
+//   6592    answer/completion_json.hpp
+//   6625    answer/completion_events.hpp
+//   6688    answer/words.hpp
+//   6703    answer/default_reply.hpp
+//   6718    answer/schema_instance.hpp
+//   6739    answer/embeddings.hpp
+//   6755    answer/occurrences.hpp
+//   6778    answer/schema_checker.hpp
+//   6868    script/matcher_node.hpp
+//   6952    script/script.hpp
+//   7214    script/chaos_plan.hpp
+//   7257    script/chaos_rules.hpp
+//   7331    script/connection_faults.hpp
+//   7385    script/forced_failures.hpp
+//   7427    script/field_matchers.hpp
+//   7510    script/hiding.hpp
+//   7548    script/excerpts.hpp
+//   7572    script/json_comparison.hpp
+//   7598    script/matcher_leaf.hpp
+//   7626    delivery/answer_log.hpp
+//   7735    delivery/gzip.hpp
+//   7760    delivery/framing.hpp
+//   7809    delivery/outlet.hpp
+//   7856    delivery/pace_schedule.hpp
+//   7898    delivery/progress.hpp
+//   7948    delivery/waits.hpp
+//   8024    delivery/write_queue.hpp
+//   8116    delivery/delivery.hpp
+//   8382    http/exchange_observer.hpp
+//   8416    http/sockets.hpp
+//   8536    http/wakes.hpp
+//   8581    http/connection.hpp
+//   8848    http/request_reader.hpp
+//   8972    http/server.hpp
+//   9028    http/response.hpp
+//   9043    http/turned_away.hpp
+//   9091    http/workers.hpp
+//   9147    http/acceptor.hpp
+//   9190    http/compatibility.hpp
+//   9200    http/poller.hpp
+//   9239    http/reactor.hpp
+//   9345    evidence/kept_problems.hpp
+//   9415    evidence/record.hpp
+//   9683    evidence/gateway_parts.hpp
+//   9702    evidence/review_parts.hpp
+//   9766    evidence/diagnosis.hpp
+//   9838    evidence/redaction.hpp
+//   9859    evidence/gateway_problems.hpp
+//   9962    serve/asked_requests.hpp
+//  10040    serve/operations.hpp
+//  10110    serve/served_models.hpp
+//  10153    serve/gateway_state.hpp
+//  10213    serve/served_request.hpp
+//  10394    serve/runner.hpp
+//  10460    serve/connection_loop.hpp
+//  10505    serve/request_checks.hpp
+//  10528    serve/tester_code.hpp
+//  10593    gateway/catalogue_entries.hpp
+//  10856    gateway/option_values.hpp
+//  10914    gateway/sweep_run.hpp
+//  10937    document/script_reader.hpp
+//  11129    document/script_files.hpp
+//  11147    document/script_references.hpp
+//  11178    document/script_sections.hpp
+//  11296    document/script_values.hpp
+//  11428    document/loaded_document.hpp
+//  11459    core/calendar.cpp
+//  11569    core/clock.cpp
+//  11971    core/gate.cpp
+//  12181    core/implementation.cpp
+//  12193    core/json_pointer.cpp
+//  12250    core/json_reader.cpp
+//  12589    core/pattern.cpp
+//  13002    core/process.cpp
+//  13026    core/random.cpp
+//  13085    core/relief.cpp
+//  13111    core/reporter.cpp
+//  13194    core/source_location.cpp
+//  13210    core/text.cpp
+//  13564    core/wait.cpp
+//  13576    core/warning.cpp
+//  13590    model/acceptance.cpp
+//  13649    model/checks.cpp
+//  13687    model/connection_fault.cpp
+//  13789    model/failure.cpp
+//  13936    model/fault.cpp
+//  14171    model/finding.cpp
+//  14205    model/hold.cpp
+//  14227    model/http_reply.cpp
+//  14293    model/pace.cpp
+//  14491    model/profile.cpp
+//  14670    model/range.cpp
+//  14700    model/received_request.cpp
+//  14768    model/reply.cpp
+//  15178    model/reply_checks.cpp
+//  15370    model/reply_template.cpp
+//  15542    model/sent_answer.cpp
+//  15570    model/sse_dialect.cpp
+//  15716    request/chat_fields.cpp
+//  15858    request/chat_messages.cpp
+//  16067    request/chat_reader.cpp
+//  16480    request/chat_request.cpp
+//  16564    request/embedding_request.cpp
+//  16652    keys/api_key.cpp
+//  16702    keys/key_store.cpp
+//  17248    keys/keys.cpp
+//  17312    keys/secrets.cpp
+//  17519    answer/bodies.cpp
+//  17624    answer/completion.cpp
+//  17857    answer/completion_events.cpp
+//  18067    answer/completion_json.cpp
+//  18284    answer/default_reply.cpp
+//  18481    answer/embeddings.cpp
+//  18598    answer/events.cpp
+//  18617    answer/occurrences.cpp
+//  18639    answer/schema_checker.cpp
+//  19102    answer/schema_instance.cpp
+//  19475    answer/tokens.cpp
+//  19701    answer/words.cpp
+//  19762    script/chaos.cpp
+//  19903    script/chaos_rules.cpp
+//  20015    script/connection_faults.cpp
+//  20124    script/excerpts.cpp
+//  20186    script/field_matchers.cpp
+//  20595    script/forced_failures.cpp
+//  20699    script/hiding.cpp
+//  20815    script/json_comparison.cpp
+//  20901    script/matcher.cpp
+//  21155    script/matchers.cpp
+//  21506    script/scope.cpp
+//  21564    script/script.cpp
+//  21992    script/text_matchers.cpp
+//  22113    delivery/answer_log.cpp
+//  22283    delivery/delivery.cpp
+//  22747    delivery/faults_and_waits.cpp
+//  23022    delivery/framing.cpp
+//  23139    delivery/gzip.cpp
+//  23206    delivery/pace_schedule.cpp
+//  23275    delivery/progress.cpp
+//  23326    delivery/write_queue.cpp
+//  23474    http/acceptor.cpp
+//  23582    http/compatibility.cpp
+//  23691    http/connection.cpp
+//  24272    http/poller.cpp
+//  24487    http/reactor.cpp
+//  24754    http/request_reader.cpp
+//  25204    http/response.cpp
+//  25285    http/server.cpp
+//  25693    http/sockets.cpp
+//  26201    http/turned_away.cpp
+//  26290    http/wakes.cpp
+//  26338    http/workers.cpp
+//  26451    evidence/diagnosis.cpp
+//  26671    evidence/evidence_json.cpp
+//  27055    evidence/exchange.cpp
+//  27357    evidence/gateway_problems.cpp
+//  27808    evidence/journal.cpp
+//  27966    evidence/kept_problems.cpp
+//  28077    evidence/notes.cpp
+//  28178    evidence/record.cpp
+//  28637    evidence/redaction.cpp
+//  28779    evidence/redirects.cpp
+//  28890    evidence/retries.cpp
+//  29282    evidence/review.cpp
+//  29661    evidence/told_in_body.cpp
+//  29761    evidence/verification.cpp
+//  29878    serve/asked_requests.cpp
+//  29945    serve/chat_judge.cpp
+//  30266    serve/connection_loop.cpp
+//  30426    serve/cross_origin.cpp
+//  30469    serve/delivery_report.cpp
+//  30560    serve/gateway_state.cpp
+//  30596    serve/judge.cpp
+//  30824    serve/limits.cpp
+//  30923    serve/operations.cpp
+//  31146    serve/profile_headers.cpp
+//  31187    serve/reply_answer.cpp
+//  31331    serve/request_checks.cpp
+//  31406    serve/runner.cpp
+//  31669    serve/served_models.cpp
+//  31747    serve/served_request.cpp
+//  31818    gateway/catalogue.cpp
+//  32231    gateway/catalogue_chunks.cpp
+//  32519    gateway/catalogue_delivery.cpp
+//  32671    gateway/catalogue_entries.cpp
+//  32900    gateway/catalogue_failures.cpp
+//  33181    gateway/catalogue_framing.cpp
+//  33365    gateway/catalogue_tool_calls.cpp
+//  33564    gateway/chat_script.cpp
+//  33713    gateway/gateway.cpp
+//  34002    gateway/mishaps.cpp
+//  34340    gateway/options.cpp
+//  34493    gateway/sweep.cpp
+//  34908    document/scenario_files.cpp
+//  35054    document/script_document.cpp
+//  35452    document/script_faults.cpp
+//  35754    document/script_files.cpp
+//  35899    document/script_gateway.cpp
+//  36228    document/script_matchers.cpp
+//  36586    document/script_objects.cpp
+//  36752    document/script_reader.cpp
+//  37190    document/script_references.cpp
+//  37505    document/script_replies.cpp
+//  37972    document/script_schema.cpp
+//  38104    document/script_sections.cpp
+//  38683    document/script_values.cpp
+//  39095  Adapters
+//  39112    adapters/catch2.hpp
+//  39269    adapters/doctest.hpp
+//  39432    adapters/gtest.hpp

@@ -33,8 +33,7 @@ struct ClientOutcome {
   int tries = 1;
   /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
   /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
-  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
-  /// the error.
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as an error.
   std::optional<std::string> finish_reason = {};
   /// Prompt, completion and total. Only judged if the scenario's whole answer has usage and this is set.
   std::optional<TokenUsage> usage = {};

@@ -41,7 +41,6 @@ std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// Returns the member with this thought instead of "".
 std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 void think_first(Chunks& chunks, const char* member) {
@@ -54,7 +53,6 @@ std::string body_with_thought(const char* member) {
 
 std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
 Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";

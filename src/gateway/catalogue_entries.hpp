@@ -52,7 +52,6 @@ enum Trait : unsigned {
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
@@ -138,7 +137,6 @@ struct ScenarioRow {
   }
   /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
-  /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
@@ -150,7 +148,6 @@ struct ScenarioRow {
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
-  /// A change to the reply, in both forms.
   constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
@@ -171,7 +168,6 @@ struct ScenarioDescription {
   std::vector<wire::ToolCall> tool_calls = {};
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
@@ -235,7 +231,6 @@ Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
 std::string usual_events();
 
-/// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 std::string message_saying(std::string_view text);
 /// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
@@ -247,7 +242,6 @@ Reply usual_reply(bool streamed);
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
 void end_with(Chunks& chunks, const char* finish_reason);
-/// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.

@@ -39,7 +39,6 @@ std::vector<wire::ToolCall> calls_with_one_id() {
   return calls;
 }
 
-/// The arguments of the usual call become an object instead of a string.
 std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);

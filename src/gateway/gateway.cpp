@@ -62,7 +62,6 @@ ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// Returns the name by which clients on this machine reach a listening host.
 std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";

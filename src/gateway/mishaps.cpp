@@ -29,10 +29,8 @@ using std::chrono::seconds;
 
 enum class KeyChange { none, disabled, rotated };
 
-/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
-/// timeouts: a client that gets the rest did not obey its caller.
+/// Longer than time_to_leave, shorter than clients' own timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
 struct Plan {
@@ -273,8 +271,7 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
-/// mounted and before the first request, which may be slow on a busy machine.
+/// The start of the call is unknown: between the mounting of the turn and the first request, which may be slow.
 bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||

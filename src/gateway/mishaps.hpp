@@ -87,9 +87,8 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// A session in which one thing after the other goes wrong between a client and a gateway: rate limits with Retry-After
-/// in seconds and as a date, errors of the server and of a proxy, a closed connection, refused keys, a truncated
-/// answer, a rotated key, calls that their caller stops. It tests what a single scenario of catalogue() cannot: whether
+/// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
+/// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
 /// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
 /// seed decides the order, the texts and the times.
 ///

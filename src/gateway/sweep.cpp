@@ -206,7 +206,6 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -214,7 +213,6 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
