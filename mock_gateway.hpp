@@ -376,7 +376,7 @@ class Gateway {
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
   /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Removes the faults of next_connection and every_connection.
+  /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
   /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
   /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
@@ -427,9 +427,9 @@ class Gateway {
   /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Stops the gateway, as the destructor does. Waits for blocking functions of the test, and names them on stderr
-  /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
-  /// program with a message on stderr.
+  /// Closes all connections and stops listening, as the destructor does. Waits for blocking functions of the test, and
+  /// names them on stderr after 1 s. Throws GatewayError if called from a function that this gateway called; the
+  /// destructor then aborts the program with a message on stderr.
   void stop();
 
  private:
@@ -6940,7 +6940,7 @@ std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
 /// The only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
+/// Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends the report without running the test's functions. Returns whether the request matches; empty if that depends
 /// on a function that was not called.
@@ -7016,16 +7016,15 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests not yet in the journal.
+  /// Includes requests not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 if none.
+  /// 0 if none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -7087,11 +7086,10 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// Returns the state of a state machine: "started" until it is changed.
+  /// "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null if none answers.
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
@@ -7112,9 +7110,9 @@ class Script {
     /// The settings of a new stub, or the current location of a kept one.
     StubPlan plan;
   };
-  /// Mounts stubs atomically, the first of them tried first, in place of `replaced`. Replaced stubs that are not kept
-  /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
-  /// before all mounted stubs, which is then stored in it.
+  /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
+  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
+  /// place.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
@@ -7126,9 +7124,8 @@ class Script {
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub applies to the request. Lets
-  /// exceptions of matchers pass. `has_default_reply` tells whether the default reply can be made; it is called at most
-  /// once, and only for a stub that gives it.
+  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
   /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
@@ -7143,7 +7140,6 @@ class Script {
   States states() const;
   /// The number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Drops the expectations of removed stubs that belong to a test.
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
@@ -7238,7 +7234,6 @@ struct ChaosPlan {
 struct DrawnTriggerRow {
   Trigger::Kind kind;
   const char* name;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -39640,203 +39635,203 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6778    answer/schema_checker.hpp
 //   6868    script/matcher_node.hpp
 //   6952    script/script.hpp
-//   7214    script/chaos_plan.hpp
-//   7257    script/chaos_rules.hpp
-//   7331    script/connection_faults.hpp
-//   7385    script/forced_failures.hpp
-//   7427    script/field_matchers.hpp
-//   7510    script/hiding.hpp
-//   7548    script/excerpts.hpp
-//   7572    script/json_comparison.hpp
-//   7598    script/matcher_leaf.hpp
-//   7626    delivery/answer_log.hpp
-//   7735    delivery/gzip.hpp
-//   7760    delivery/framing.hpp
-//   7809    delivery/outlet.hpp
-//   7856    delivery/pace_schedule.hpp
-//   7898    delivery/progress.hpp
-//   7948    delivery/waits.hpp
-//   8024    delivery/write_queue.hpp
-//   8116    delivery/delivery.hpp
-//   8382    http/exchange_observer.hpp
-//   8416    http/sockets.hpp
-//   8536    http/wakes.hpp
-//   8581    http/connection.hpp
-//   8848    http/request_reader.hpp
-//   8972    http/server.hpp
-//   9028    http/response.hpp
-//   9043    http/turned_away.hpp
-//   9091    http/workers.hpp
-//   9147    http/acceptor.hpp
-//   9190    http/compatibility.hpp
-//   9200    http/poller.hpp
-//   9239    http/reactor.hpp
-//   9345    evidence/kept_problems.hpp
-//   9415    evidence/record.hpp
-//   9683    evidence/gateway_parts.hpp
-//   9702    evidence/review_parts.hpp
-//   9766    evidence/diagnosis.hpp
-//   9838    evidence/redaction.hpp
-//   9859    evidence/gateway_problems.hpp
-//   9962    serve/asked_requests.hpp
-//  10040    serve/operations.hpp
-//  10110    serve/served_models.hpp
-//  10153    serve/gateway_state.hpp
-//  10213    serve/served_request.hpp
-//  10394    serve/runner.hpp
-//  10460    serve/connection_loop.hpp
-//  10505    serve/request_checks.hpp
-//  10528    serve/tester_code.hpp
-//  10593    gateway/catalogue_entries.hpp
-//  10856    gateway/option_values.hpp
-//  10914    gateway/sweep_run.hpp
-//  10937    document/script_reader.hpp
-//  11129    document/script_files.hpp
-//  11147    document/script_references.hpp
-//  11178    document/script_sections.hpp
-//  11296    document/script_values.hpp
-//  11428    document/loaded_document.hpp
-//  11459    core/calendar.cpp
-//  11569    core/clock.cpp
-//  11971    core/gate.cpp
-//  12181    core/implementation.cpp
-//  12193    core/json_pointer.cpp
-//  12250    core/json_reader.cpp
-//  12589    core/pattern.cpp
-//  13002    core/process.cpp
-//  13026    core/random.cpp
-//  13085    core/relief.cpp
-//  13111    core/reporter.cpp
-//  13194    core/source_location.cpp
-//  13210    core/text.cpp
-//  13564    core/wait.cpp
-//  13576    core/warning.cpp
-//  13590    model/acceptance.cpp
-//  13649    model/checks.cpp
-//  13687    model/connection_fault.cpp
-//  13789    model/failure.cpp
-//  13936    model/fault.cpp
-//  14171    model/finding.cpp
-//  14205    model/hold.cpp
-//  14227    model/http_reply.cpp
-//  14293    model/pace.cpp
-//  14491    model/profile.cpp
-//  14670    model/range.cpp
-//  14700    model/received_request.cpp
-//  14768    model/reply.cpp
-//  15178    model/reply_checks.cpp
-//  15370    model/reply_template.cpp
-//  15542    model/sent_answer.cpp
-//  15570    model/sse_dialect.cpp
-//  15716    request/chat_fields.cpp
-//  15858    request/chat_messages.cpp
-//  16067    request/chat_reader.cpp
-//  16480    request/chat_request.cpp
-//  16564    request/embedding_request.cpp
-//  16652    keys/api_key.cpp
-//  16702    keys/key_store.cpp
-//  17248    keys/keys.cpp
-//  17312    keys/secrets.cpp
-//  17519    answer/bodies.cpp
-//  17624    answer/completion.cpp
-//  17857    answer/completion_events.cpp
-//  18067    answer/completion_json.cpp
-//  18284    answer/default_reply.cpp
-//  18481    answer/embeddings.cpp
-//  18598    answer/events.cpp
-//  18617    answer/occurrences.cpp
-//  18639    answer/schema_checker.cpp
-//  19102    answer/schema_instance.cpp
-//  19475    answer/tokens.cpp
-//  19701    answer/words.cpp
-//  19762    script/chaos.cpp
-//  19903    script/chaos_rules.cpp
-//  20015    script/connection_faults.cpp
-//  20124    script/excerpts.cpp
-//  20186    script/field_matchers.cpp
-//  20595    script/forced_failures.cpp
-//  20699    script/hiding.cpp
-//  20815    script/json_comparison.cpp
-//  20901    script/matcher.cpp
-//  21155    script/matchers.cpp
-//  21506    script/scope.cpp
-//  21564    script/script.cpp
-//  21992    script/text_matchers.cpp
-//  22113    delivery/answer_log.cpp
-//  22283    delivery/delivery.cpp
-//  22747    delivery/faults_and_waits.cpp
-//  23022    delivery/framing.cpp
-//  23139    delivery/gzip.cpp
-//  23206    delivery/pace_schedule.cpp
-//  23275    delivery/progress.cpp
-//  23326    delivery/write_queue.cpp
-//  23474    http/acceptor.cpp
-//  23582    http/compatibility.cpp
-//  23691    http/connection.cpp
-//  24272    http/poller.cpp
-//  24487    http/reactor.cpp
-//  24754    http/request_reader.cpp
-//  25204    http/response.cpp
-//  25285    http/server.cpp
-//  25693    http/sockets.cpp
-//  26201    http/turned_away.cpp
-//  26290    http/wakes.cpp
-//  26338    http/workers.cpp
-//  26451    evidence/diagnosis.cpp
-//  26671    evidence/evidence_json.cpp
-//  27055    evidence/exchange.cpp
-//  27357    evidence/gateway_problems.cpp
-//  27808    evidence/journal.cpp
-//  27966    evidence/kept_problems.cpp
-//  28077    evidence/notes.cpp
-//  28178    evidence/record.cpp
-//  28637    evidence/redaction.cpp
-//  28779    evidence/redirects.cpp
-//  28890    evidence/retries.cpp
-//  29282    evidence/review.cpp
-//  29661    evidence/told_in_body.cpp
-//  29761    evidence/verification.cpp
-//  29878    serve/asked_requests.cpp
-//  29945    serve/chat_judge.cpp
-//  30266    serve/connection_loop.cpp
-//  30426    serve/cross_origin.cpp
-//  30469    serve/delivery_report.cpp
-//  30560    serve/gateway_state.cpp
-//  30596    serve/judge.cpp
-//  30824    serve/limits.cpp
-//  30923    serve/operations.cpp
-//  31146    serve/profile_headers.cpp
-//  31187    serve/reply_answer.cpp
-//  31331    serve/request_checks.cpp
-//  31406    serve/runner.cpp
-//  31669    serve/served_models.cpp
-//  31747    serve/served_request.cpp
-//  31818    gateway/catalogue.cpp
-//  32231    gateway/catalogue_chunks.cpp
-//  32519    gateway/catalogue_delivery.cpp
-//  32671    gateway/catalogue_entries.cpp
-//  32900    gateway/catalogue_failures.cpp
-//  33181    gateway/catalogue_framing.cpp
-//  33365    gateway/catalogue_tool_calls.cpp
-//  33564    gateway/chat_script.cpp
-//  33713    gateway/gateway.cpp
-//  34002    gateway/mishaps.cpp
-//  34340    gateway/options.cpp
-//  34493    gateway/sweep.cpp
-//  34908    document/scenario_files.cpp
-//  35054    document/script_document.cpp
-//  35452    document/script_faults.cpp
-//  35754    document/script_files.cpp
-//  35899    document/script_gateway.cpp
-//  36228    document/script_matchers.cpp
-//  36586    document/script_objects.cpp
-//  36752    document/script_reader.cpp
-//  37190    document/script_references.cpp
-//  37505    document/script_replies.cpp
-//  37972    document/script_schema.cpp
-//  38104    document/script_sections.cpp
-//  38683    document/script_values.cpp
-//  39095  Adapters
-//  39112    adapters/catch2.hpp
-//  39269    adapters/doctest.hpp
-//  39432    adapters/gtest.hpp
+//   7210    script/chaos_plan.hpp
+//   7252    script/chaos_rules.hpp
+//   7326    script/connection_faults.hpp
+//   7380    script/forced_failures.hpp
+//   7422    script/field_matchers.hpp
+//   7505    script/hiding.hpp
+//   7543    script/excerpts.hpp
+//   7567    script/json_comparison.hpp
+//   7593    script/matcher_leaf.hpp
+//   7621    delivery/answer_log.hpp
+//   7730    delivery/gzip.hpp
+//   7755    delivery/framing.hpp
+//   7804    delivery/outlet.hpp
+//   7851    delivery/pace_schedule.hpp
+//   7893    delivery/progress.hpp
+//   7943    delivery/waits.hpp
+//   8019    delivery/write_queue.hpp
+//   8111    delivery/delivery.hpp
+//   8377    http/exchange_observer.hpp
+//   8411    http/sockets.hpp
+//   8531    http/wakes.hpp
+//   8576    http/connection.hpp
+//   8843    http/request_reader.hpp
+//   8967    http/server.hpp
+//   9023    http/response.hpp
+//   9038    http/turned_away.hpp
+//   9086    http/workers.hpp
+//   9142    http/acceptor.hpp
+//   9185    http/compatibility.hpp
+//   9195    http/poller.hpp
+//   9234    http/reactor.hpp
+//   9340    evidence/kept_problems.hpp
+//   9410    evidence/record.hpp
+//   9678    evidence/gateway_parts.hpp
+//   9697    evidence/review_parts.hpp
+//   9761    evidence/diagnosis.hpp
+//   9833    evidence/redaction.hpp
+//   9854    evidence/gateway_problems.hpp
+//   9957    serve/asked_requests.hpp
+//  10035    serve/operations.hpp
+//  10105    serve/served_models.hpp
+//  10148    serve/gateway_state.hpp
+//  10208    serve/served_request.hpp
+//  10389    serve/runner.hpp
+//  10455    serve/connection_loop.hpp
+//  10500    serve/request_checks.hpp
+//  10523    serve/tester_code.hpp
+//  10588    gateway/catalogue_entries.hpp
+//  10851    gateway/option_values.hpp
+//  10909    gateway/sweep_run.hpp
+//  10932    document/script_reader.hpp
+//  11124    document/script_files.hpp
+//  11142    document/script_references.hpp
+//  11173    document/script_sections.hpp
+//  11291    document/script_values.hpp
+//  11423    document/loaded_document.hpp
+//  11454    core/calendar.cpp
+//  11564    core/clock.cpp
+//  11966    core/gate.cpp
+//  12176    core/implementation.cpp
+//  12188    core/json_pointer.cpp
+//  12245    core/json_reader.cpp
+//  12584    core/pattern.cpp
+//  12997    core/process.cpp
+//  13021    core/random.cpp
+//  13080    core/relief.cpp
+//  13106    core/reporter.cpp
+//  13189    core/source_location.cpp
+//  13205    core/text.cpp
+//  13559    core/wait.cpp
+//  13571    core/warning.cpp
+//  13585    model/acceptance.cpp
+//  13644    model/checks.cpp
+//  13682    model/connection_fault.cpp
+//  13784    model/failure.cpp
+//  13931    model/fault.cpp
+//  14166    model/finding.cpp
+//  14200    model/hold.cpp
+//  14222    model/http_reply.cpp
+//  14288    model/pace.cpp
+//  14486    model/profile.cpp
+//  14665    model/range.cpp
+//  14695    model/received_request.cpp
+//  14763    model/reply.cpp
+//  15173    model/reply_checks.cpp
+//  15365    model/reply_template.cpp
+//  15537    model/sent_answer.cpp
+//  15565    model/sse_dialect.cpp
+//  15711    request/chat_fields.cpp
+//  15853    request/chat_messages.cpp
+//  16062    request/chat_reader.cpp
+//  16475    request/chat_request.cpp
+//  16559    request/embedding_request.cpp
+//  16647    keys/api_key.cpp
+//  16697    keys/key_store.cpp
+//  17243    keys/keys.cpp
+//  17307    keys/secrets.cpp
+//  17514    answer/bodies.cpp
+//  17619    answer/completion.cpp
+//  17852    answer/completion_events.cpp
+//  18062    answer/completion_json.cpp
+//  18279    answer/default_reply.cpp
+//  18476    answer/embeddings.cpp
+//  18593    answer/events.cpp
+//  18612    answer/occurrences.cpp
+//  18634    answer/schema_checker.cpp
+//  19097    answer/schema_instance.cpp
+//  19470    answer/tokens.cpp
+//  19696    answer/words.cpp
+//  19757    script/chaos.cpp
+//  19898    script/chaos_rules.cpp
+//  20010    script/connection_faults.cpp
+//  20119    script/excerpts.cpp
+//  20181    script/field_matchers.cpp
+//  20590    script/forced_failures.cpp
+//  20694    script/hiding.cpp
+//  20810    script/json_comparison.cpp
+//  20896    script/matcher.cpp
+//  21150    script/matchers.cpp
+//  21501    script/scope.cpp
+//  21559    script/script.cpp
+//  21987    script/text_matchers.cpp
+//  22108    delivery/answer_log.cpp
+//  22278    delivery/delivery.cpp
+//  22742    delivery/faults_and_waits.cpp
+//  23017    delivery/framing.cpp
+//  23134    delivery/gzip.cpp
+//  23201    delivery/pace_schedule.cpp
+//  23270    delivery/progress.cpp
+//  23321    delivery/write_queue.cpp
+//  23469    http/acceptor.cpp
+//  23577    http/compatibility.cpp
+//  23686    http/connection.cpp
+//  24267    http/poller.cpp
+//  24482    http/reactor.cpp
+//  24749    http/request_reader.cpp
+//  25199    http/response.cpp
+//  25280    http/server.cpp
+//  25688    http/sockets.cpp
+//  26196    http/turned_away.cpp
+//  26285    http/wakes.cpp
+//  26333    http/workers.cpp
+//  26446    evidence/diagnosis.cpp
+//  26666    evidence/evidence_json.cpp
+//  27050    evidence/exchange.cpp
+//  27352    evidence/gateway_problems.cpp
+//  27803    evidence/journal.cpp
+//  27961    evidence/kept_problems.cpp
+//  28072    evidence/notes.cpp
+//  28173    evidence/record.cpp
+//  28632    evidence/redaction.cpp
+//  28774    evidence/redirects.cpp
+//  28885    evidence/retries.cpp
+//  29277    evidence/review.cpp
+//  29656    evidence/told_in_body.cpp
+//  29756    evidence/verification.cpp
+//  29873    serve/asked_requests.cpp
+//  29940    serve/chat_judge.cpp
+//  30261    serve/connection_loop.cpp
+//  30421    serve/cross_origin.cpp
+//  30464    serve/delivery_report.cpp
+//  30555    serve/gateway_state.cpp
+//  30591    serve/judge.cpp
+//  30819    serve/limits.cpp
+//  30918    serve/operations.cpp
+//  31141    serve/profile_headers.cpp
+//  31182    serve/reply_answer.cpp
+//  31326    serve/request_checks.cpp
+//  31401    serve/runner.cpp
+//  31664    serve/served_models.cpp
+//  31742    serve/served_request.cpp
+//  31813    gateway/catalogue.cpp
+//  32226    gateway/catalogue_chunks.cpp
+//  32514    gateway/catalogue_delivery.cpp
+//  32666    gateway/catalogue_entries.cpp
+//  32895    gateway/catalogue_failures.cpp
+//  33176    gateway/catalogue_framing.cpp
+//  33360    gateway/catalogue_tool_calls.cpp
+//  33559    gateway/chat_script.cpp
+//  33708    gateway/gateway.cpp
+//  33997    gateway/mishaps.cpp
+//  34335    gateway/options.cpp
+//  34488    gateway/sweep.cpp
+//  34903    document/scenario_files.cpp
+//  35049    document/script_document.cpp
+//  35447    document/script_faults.cpp
+//  35749    document/script_files.cpp
+//  35894    document/script_gateway.cpp
+//  36223    document/script_matchers.cpp
+//  36581    document/script_objects.cpp
+//  36747    document/script_reader.cpp
+//  37185    document/script_references.cpp
+//  37500    document/script_replies.cpp
+//  37967    document/script_schema.cpp
+//  38099    document/script_sections.cpp
+//  38678    document/script_values.cpp
+//  39090  Adapters
+//  39107    adapters/catch2.hpp
+//  39264    adapters/doctest.hpp
+//  39427    adapters/gtest.hpp

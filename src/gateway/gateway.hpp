@@ -112,7 +112,7 @@ class Gateway {
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
   /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Removes the faults of next_connection and every_connection.
+  /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
   /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
   /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
@@ -163,9 +163,9 @@ class Gateway {
   /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Stops the gateway, as the destructor does. Waits for blocking functions of the test, and names them on stderr
-  /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
-  /// program with a message on stderr.
+  /// Closes all connections and stops listening, as the destructor does. Waits for blocking functions of the test, and
+  /// names them on stderr after 1 s. Throws GatewayError if called from a function that this gateway called; the
+  /// destructor then aborts the program with a message on stderr.
   void stop();
 
  private:

@@ -69,6 +69,8 @@ class Thread {
   std::unique_ptr<Impl> impl_;
 };
 
+// Options, failures, scenarios.
+
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 std::vector<std::string> acceptance_names();
 Acceptance acceptance_named(const std::string& name);

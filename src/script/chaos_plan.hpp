@@ -33,7 +33,6 @@ struct ChaosPlan {
 struct DrawnTriggerRow {
   Trigger::Kind kind;
   const char* name;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {

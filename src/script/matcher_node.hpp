@@ -91,7 +91,7 @@ std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
 /// The only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
+/// Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends the report without running the test's functions. Returns whether the request matches; empty if that depends
 /// on a function that was not called.

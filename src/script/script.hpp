@@ -88,16 +88,15 @@ class StubState {
   /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests not yet in the journal.
+  /// Includes requests not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 if none.
+  /// 0 if none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -159,11 +158,10 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// Returns the state of a state machine: "started" until it is changed.
+  /// "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null if none answers.
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
@@ -184,9 +182,9 @@ class Script {
     /// The settings of a new stub, or the current location of a kept one.
     StubPlan plan;
   };
-  /// Mounts stubs atomically, the first of them tried first, in place of `replaced`. Replaced stubs that are not kept
-  /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
-  /// before all mounted stubs, which is then stored in it.
+  /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
+  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
+  /// place.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
@@ -198,9 +196,8 @@ class Script {
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub applies to the request. Lets
-  /// exceptions of matchers pass. `has_default_reply` tells whether the default reply can be made; it is called at most
-  /// once, and only for a stub that gives it.
+  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
   /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
@@ -215,7 +212,6 @@ class Script {
   States states() const;
   /// The number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Drops the expectations of removed stubs that belong to a test.
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
