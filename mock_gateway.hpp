@@ -336,8 +336,7 @@ class Gateway {
   /// inside each multi-byte character, before `[DONE]`, and at the end. Places in other replies: before and after the
   /// head, in the middle of the body, inside each of its multi-byte characters, and at the end. The effects are
   /// sweep_effects(), without the stall on the manual clock, which would not advance. Effects that equal another one at
-  /// a place are skipped (truncate() where it closes the connection). With splits() nothing breaks: the answer is
-  /// divided into two writes at each byte.
+  /// a place are skipped.
   ///
   /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
   /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
@@ -356,14 +355,14 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only those for that scope.
+  /// Ends all forced failures, including queued ones; with a scope, only its own.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a chaos rule: which chat requests it breaks and how, decided by Options::seed; see Chaos. Rules apply in the
-  /// order added, and all that strike apply; a failure ends the list. They affect answers of stubs and of the default
-  /// reply, not rejections. They are numbered from 1. Exchange::chaos lists the strikes; verify() and review() print
-  /// the seed. verify() does not report a chaos fault that the reply did not reach.
+  /// Adds a chaos rule, decided by Options::seed; see Chaos. Rules apply in the order added, and all that strike apply;
+  /// a failure ends the list. They affect answers of stubs and of the default reply, not rejections. They are numbered
+  /// from 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not report a chaos
+  /// fault that the reply did not reach.
   void chaos(const Chaos& rule);
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
@@ -377,7 +376,7 @@ class Gateway {
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
   /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Removes the pending faults of next_connection and those of every_connection.
+  /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
   /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
   /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
@@ -395,10 +394,9 @@ class Gateway {
   /// `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
-  /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
-  /// mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws ScriptError for errors in the
-  /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
-  /// `Gateway(ScriptDocument::read({path}).options())`.
+  /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
+  /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a
+  /// gateway: `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
   /// Mounts a document from a JSON value.
   // A template, so that load("demo.json") is a path.
@@ -429,16 +427,14 @@ class Gateway {
   /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Closes all connections and stops listening, as the destructor does; this takes up to 50 ms for several hundred
-  /// connections, and 0.06 ms for each further one. Waits for blocking functions of the test, and names them on stderr
-  /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
-  /// program with a message on stderr.
+  /// Closes all connections and stops listening, as the destructor does. Waits for blocking functions of the test, and
+  /// names them on stderr after 1 s. Throws GatewayError if called from a function that this gateway called; the
+  /// destructor then aborts the program with a message on stderr.
   void stop();
 
  private:
   friend struct detail::Access;
   class Impl;
-  /// Destroys a gateway; has no effect in a forked process.
   struct End {
     void operator()(Impl* impl) const noexcept;
   };
@@ -493,8 +489,7 @@ class Stub {
   /// Returns the location of the `gateway.chat()` call that began it.
   SourceLocation where() const;
 
-  /// Unmounts the stub: later requests no longer match it. Its expectations still count. Calling it again has no
-  /// effect.
+  /// Unmounts the stub: later requests no longer match it. Expectations still count. Repeated calls have no effect.
   void remove() const;
   /// Returns a handle that removes the stub when it goes out of scope.
   [[nodiscard]] ScopedStub scoped() const;
@@ -529,8 +524,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Restricts the stub to requests that match every matcher. Without `when` it matches all requests. Evaluation stops
-  /// at the first mismatch.
+  /// Restricts the stub to requests that match every matcher, up to the first mismatch. Default: all requests.
   template <class... Matchers>
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -562,8 +556,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder priority(int priority) &&;
   /// Restricts the stub to a state of a state machine. The state is "started" until a stub or the test changes it.
   StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Moves the state machine to this state with each answer. This is atomic with the choice of the stub: of two
-  /// simultaneous requests, one sees the new state.
+  /// Moves the state machine to this state with each answer, atomically with the choice of the stub.
   StubBuilder then_state(std::string machine, std::string state) &&;
   /// Sets the name in reports. Default: its source line.
   StubBuilder named(std::string name) &&;
@@ -664,8 +657,7 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// Returns "contains \"weather\"".
   const std::string& to_string() const;
-  /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
-  /// there is one.
+  /// Returns a quoted excerpt of a text that does not match, around the first difference if there is one.
   std::string explain(std::string_view text) const;
   /// Whether it contains no function of the test, so that reports may evaluate it again.
   bool built_in() const;
@@ -734,9 +726,7 @@ TextMatcher starts_with(std::string start);
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
 /// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded; here the time
-/// depends only on the text. The price: no lookaround, no backreferences and no \b. Throws GatewayError for these and
-/// for invalid patterns.
+/// say so. Throws GatewayError for invalid patterns, lookaround, backreferences and \b, which are not supported.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
 TextMatcher any_text();
@@ -817,9 +807,8 @@ Matcher has_field(std::string name);
 Matcher json_at(std::string pointer, Json value);
 /// Matches the string at a JSON pointer.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this JSON. An object includes another if it has all its members and each value includes the
-/// other's. An array includes another of the same length if each element includes the other's. Other values must be
-/// equal.
+/// The body includes this JSON: objects may have more members, at any depth; arrays must have the same length, and
+/// other values must be equal.
 Matcher body_includes(Json part);
 
 // Matchers of the HTTP request.
@@ -2522,7 +2511,6 @@ struct StubReference {
   std::string name{};
   /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Its source location.
   SourceLocation where{};
 };
 
@@ -2539,7 +2527,6 @@ struct NearMiss {
     /// The actual value; empty if there is nothing to show.
     std::string actual{};
   };
-  /// The exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
@@ -2548,7 +2535,7 @@ struct NearMiss {
   std::size_t total = 0;
   /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions in order; nested ones follow theirs.
+  /// In the stub's order; nested ones follow theirs.
   std::vector<Condition> conditions{};
 };
 
@@ -3128,10 +3115,10 @@ class Options {
   /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
   /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
-  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the same keys, limits, failures and
-  /// checks as chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They
-  /// are `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
-  /// Default: only in the openai profile, because the gateway's documentation does not have it.
+  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
+  /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
+  /// `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
+  /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
   /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
@@ -3145,25 +3132,21 @@ class Options {
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
-  /// Sets a token limit shared by all keys: `tokens` per `window` on the gateway's clock, both positive; see
-  /// TokenLimit. Applies in addition to limit(). Default: none.
+  /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
   /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. The same seed repeats the
-  /// same run. Default: 1.
+  /// Sets the seed of generated ids, secrets, default replies and chaos. Equal seeds repeat a run. Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
-  /// `documented`.
+  /// Sets the shapes of replies and errors, and the default of acceptance(). Default: `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Default: a
-  /// token is a word.
+  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and streams; see Tokenizer. Default: words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
@@ -3177,8 +3160,7 @@ class Options {
   /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Sets the largest total of request line and header section in bytes, at least 1024; larger ones get 431. Default:
-  /// 64 KiB.
+  /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// Sets how many exchanges, and bytes of requests, the journal keeps, at least 1 of each. Default: 10,000 and 64 MiB.
   /// Beyond either, the oldest are evicted; Journal::evicted counts them.
@@ -3193,8 +3175,8 @@ class Options {
   /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. Not for a body struck by slow_body(). Default: 60 s.
+  /// Sets the total real time for a request's body from the end of its head, plus 1 s per 10 KiB received; then it gets
+  /// 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -3209,8 +3191,7 @@ class Options {
 
   /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
-  /// framework, or on stderr, followed by an abort. Default: true.
+  /// Sets whether the destructor reports unread problems of verify(), see Gateway::~Gateway. Default: true.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Excludes findings with this code from every review; repeatable. The Gateway's constructor throws GatewayError for
   /// an unknown code.
@@ -3221,9 +3202,8 @@ class Options {
   /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on that
-  /// connection's thread and before its client can notice. A request struck by the fault is under way meanwhile. Its
-  /// exceptions are reported on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on its thread and
+  /// before its client can notice. Its exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -3563,7 +3543,6 @@ class RequestScope {
  private:
   friend struct detail::Access;
   enum class Kind { all, key, header };
-  /// The requests with a header.
   RequestScope(std::string name, std::string value)
       : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
 
@@ -3628,8 +3607,7 @@ FailureScope for_model(std::string id);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A trigger drawn for each struck reply, uniformly from the first to the `most`th of its kind: at_any_event(),
-/// at_any_token(), at_any_byte().
+/// A trigger drawn uniformly for each struck reply: at_any_event(), at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
   /// `kind` is after_events, after_tokens or after_bytes; `most` is at least 1.
@@ -3645,8 +3623,7 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event drawn from the first `most`, at least 1. If the reply has fewer events than drawn, it stays whole,
-/// and its record says so.
+/// After an event drawn from the first `most`, at least 1. A reply with fewer events stays whole; its record says so.
 DrawnTrigger at_any_event(std::size_t most);
 /// After a token drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
@@ -3676,30 +3653,26 @@ class Chaos {
   /// impossible in any reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure before a stub is chosen: no stub is called, so a retry gets the reply that the script had
-  /// for this request.
+  /// Answers with a failure before a stub is chosen, so a retry gets the reply that the script had for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
   /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
   /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
-  /// before there is a request: see Gateway::next_connection.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults.
   explicit Chaos(const ConnectionFault& fault);
 
   /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes occurrences `n`, 2·`n`, … of each request. Requests are counted separately, because the order of different
-  /// requests is not a property of the client. `n` is at least 1.
+  /// Strikes occurrences `n`, 2·`n`, … of each request, counted per request. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
   /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, regardless of its occurrences: a request struck once is always struck, and gateways
-  /// with the same seed, rules and keys agree. nth() and first() still count.
+  /// Draws from the request alone: a request struck once is always struck, and gateways with the same seed, rules and
+  /// keys agree. nth() and first() still count.
   [[nodiscard]] Chaos by_request() const;
-  /// Restricts the rule to requests that match all of these; only they are counted. See StubBuilder::when. Functions of
-  /// the test run on the connection's thread without locks; their exceptions become a 500 and a problem that verify()
-  /// reports.
+  /// Restricts the rule to requests that match all of these; only they are counted. Functions of the test run as in
+  /// matching().
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3754,8 +3727,7 @@ class SweepOptions {
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
-  /// or one of several tests on a gateway.
+  /// Restricts the sweep to requests that match all of these; the script answers the others.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3872,29 +3844,24 @@ struct ClientOutcome {
   /// The text passed to the caller; if the call failed during a stream, the text before the failure. After a retry,
   /// what the caller shows: the text of the last try, or of all tries.
   std::string text;
-  /// The tool calls of the answer; their ids are not compared. A client without tools skips the scenarios with
-  /// tool_calls().
+  /// The tool calls of the answer, compared without ids. A client without tools skips scenarios with tool_calls().
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
   /// Whether the test had to abort the call because it did not end.
   bool hung = false;
-  /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
-  /// several tries.
+  /// The number of requests of the call. After retries, an error may follow the concatenated texts of several tries.
   int tries = 1;
   /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
   /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
-  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
-  /// the error.
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as an error.
   std::optional<std::string> finish_reason = {};
-  /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
-  /// and this is set.
+  /// Prompt, completion and total. Only judged if the scenario's whole answer has usage and this is set.
   std::optional<TokenUsage> usage = {};
   /// Whether the client asked for a stream, where finish_reason and usage may differ from a plain answer. If unset,
   /// values for either form pass, including zeros for the usage of a stream without usage.
   std::optional<bool> streamed = {};
-  /// Whether the client asked for the usage of a stream (`stream_options.include_usage`) for its caller. It must then
-  /// pass on the usage if the stream has one.
+  /// Whether the call asked for usage (`stream_options.include_usage`). The client must then not lose it.
   bool asked_for_usage = false;
 };
 
@@ -3905,14 +3872,13 @@ struct ScenarioData;
 
 }  // namespace detail
 
-/// The result of Scenario::judge. True if a good client may have this outcome. Prints itself:
-/// `CHECK(scenario.judge(outcome))`.
+/// The result of Scenario::judge. True if a good client may have this outcome. `CHECK(scenario.judge(outcome))`.
 class [[nodiscard]] Verdict {
  public:
   enum class Kind {
     /// The caller got the whole answer and no error.
     handled,
-    /// The client reported an error to its caller, possibly by a finish_reason, and before it only text that was sent.
+    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text really sent.
     error_surfaced,
     /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
@@ -3924,7 +3890,6 @@ class [[nodiscard]] Verdict {
   };
 
   Kind kind() const { return kind_; }
-  /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
   /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
@@ -3941,7 +3906,6 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
-/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
 /// A gateway behavior that has caused problems for real clients, ready to mount. A handle: cheap to copy.
@@ -3977,11 +3941,9 @@ class Scenario {
   const std::string& reference() const;
   /// Returns what a good client does, in one line.
   const std::string& good_client() const;
-  /// What a good client may do.
   Expected expected() const;
   /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
-  /// Returns all tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
   /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
   /// itself tells of that: "content_filter".
@@ -4077,11 +4039,9 @@ class Mishap {
   /// Returns after what time the caller abandons the call: 100 to 200 ms; 0 for other calls.
   Duration abandon_after() const;
 
-  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
-  /// are not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
-  /// previous key is then deleted.
+  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
@@ -4112,11 +4072,10 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// Returns a session of one client with a series of failures: rate limits with Retry-After in seconds and as a date,
-/// errors of the server and of a proxy, a closed connection, refused keys, a truncated answer, a rotated key, calls
-/// that their caller stops. Unlike the single scenarios of catalogue(), it tests whether the client retries when that
-/// helps, continues normally afterwards, and closes answers that it no longer reads. The seed decides the order, the
-/// texts and the times.
+/// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
+/// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
+/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -4149,8 +4108,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file. Each is
-  /// one scenario. Throws ScriptError with the problems of all files.
+  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file: one
+  /// scenario each. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
   /// The scenarios in the order of their files.
@@ -4190,8 +4149,7 @@ class Gate;
 
 /// A problem in a script document, with its position.
 struct ScriptProblem {
-  /// An error prevents the document from being served. With a warning it can be served, but probably does not do what
-  /// its author intends.
+  /// An error prevents the document from being served. A warning marks a probable mistake.
   Severity severity = Severity::error;
   /// The file as named by the caller; empty for a document passed as Json.
   std::string file;
@@ -4242,11 +4200,9 @@ class LoadedScript {
  public:
   /// Returns the stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
-  /// none.
+  /// Returns the first stub with this name. Throws GatewayError with the known names if there is none.
   Stub stub(const std::string& name) const;
-  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
-  /// unknown.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if there is none.
   Gate gate(const std::string& name) const;
 
  private:
@@ -6771,7 +6727,7 @@ struct RequestField;
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Returns the result; empty if the function was not called.
+  /// Empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -6784,28 +6740,24 @@ struct TextMatcherNode {
   /// Null if reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // The data of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; only for leaves.
+  /// Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether a leaf contains no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
+  /// What a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
   /// Only set for matchers of request fields.
@@ -6818,25 +6770,23 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The parts of all, any and negation.
+  /// Of all, any and negation.
   std::vector<Matcher> parts;
   /// The one test that a leaf restricts requests to; empty for other leaves.
   std::optional<RequestScope> scope;
 };
 
-/// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// Returns the key, by id or description, to which the scopes are restricted, if any.
+/// The only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
+/// Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the test's functions. Returns whether the request
-/// matches; empty if that depends on a function that was not called.
+/// Appends the report without running the test's functions. Returns whether the request matches; empty if that depends
+/// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
@@ -6846,7 +6796,6 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// One element of a stub's sequence.
 struct ReplyStep {
   /// The default reply, as from a gateway without stubs.
   ReplyStep() = default;
@@ -6873,9 +6822,8 @@ struct MachineState {
   std::string state;
 };
 
-/// The settings of a stub.
 struct StubPlan {
-  std::vector<Matcher> matchers;    // all must match
+  std::vector<Matcher> matchers;
   std::vector<Matcher> validators;  // for the requests that it answers
   std::vector<ReplyStep> replies;   // empty: never()
   bool nothing_more = false;
@@ -6886,10 +6834,8 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// Whether a scenario of the catalogue mounted it.
   bool of_catalogue = false;
-  /// Its JSON in a script, without "source"; null if it is not from a script. When the script is read again, a stub
-  /// with equal JSON is the same stub.
+  /// Its JSON in a script, without "source", or null. A stub with equal JSON is the same stub when read again.
   std::shared_ptr<const std::string> json;
   /// The newest exchange at the time of mounting: the stub did not answer it or earlier ones.
   std::uint64_t newest_exchange = 0;
@@ -6897,7 +6843,6 @@ struct StubPlan {
 
 class Script;
 
-/// A mounted stub. The plan is constant; its counts change, and its location in an edited file.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
@@ -6910,20 +6855,19 @@ class StubState {
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
-  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
-  /// stub was mounted on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// `"weather question" (agent_test.cpp:41)`; without a name, `the stub at agent_test.cpp:41`, with its conditions if
+  /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests not yet in the journal.
+  /// Includes requests not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 if none.
+  /// 0 if none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -6939,7 +6883,6 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The peak number of exchanges it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
@@ -6948,7 +6891,7 @@ class StubState {
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
-  std::size_t limit_;  // of calls
+  std::size_t limit_;
   // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
@@ -6966,7 +6909,6 @@ class StubState {
 
 namespace scripts {
 
-/// A source line with the number of stubs mounted on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -6974,13 +6916,12 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step of the sequence for a call, from 0; the last one repeats. There is at least one.
+/// `call` counts from 0; the last step repeats. There is at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// Returns the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without any.
+/// "user text contains \"weather\" and has tool \"f\""; "any request" without any.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -6988,19 +6929,17 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// Returns the state of a state machine: "started" until it is changed.
+  /// "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null if none answers.
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// The number of the stub's call, from 0.
+    /// From 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
-    /// The results of the test's functions.
     FunctionResults function_results;
     /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
@@ -7008,54 +6947,47 @@ class Script {
 
   /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
-  /// An element of a block of stubs.
   struct BlockStub {
     /// A mounted stub to keep, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
     /// The settings of a new stub, or the current location of a kept one.
     StubPlan plan;
   };
-  /// Mounts stubs atomically, the first of them tried first, in place of `replaced`. Replaced stubs that are not kept
-  /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
-  /// before all mounted stubs, which is then stored in it.
+  /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
+  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
+  /// place.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Removes a stub: later requests no longer match it, and earlier calls still count. Repeated calls have no effect.
+  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// The matcher being evaluated, for error reports about its exception.
+  /// For error reports about the exception of a matcher.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub applies to the request. Lets
-  /// exceptions of matchers pass. `has_default_reply` tells whether the default reply can be made; it is called at most
-  /// once, and only for a stub that gives it.
+  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// Returns what choose() would choose. Counts no call, moves no state machine and runs no function of the test: a
-  /// condition that depends on one does not hold.
+  /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// Returns the mounted stubs in evaluation order.
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
-  /// Returns "started" until the state is changed.
   std::string state(const std::string& machine) const;
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
   /// The number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Drops the expectations of removed stubs that belong to a test.
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Deletes stubs, states of state machines, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Frees the test's functions and replies once nothing is answered any more: they may hold references to the script.
+  /// Frees the test's functions and replies once no request is open: they may hold references to the script.
   void retire(const Stubs& others);
 
  private:
@@ -7072,11 +7004,9 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// The reason for evaluating stubs.
   enum class Purpose {
-    /// Answer the call.
     answer,
-    /// To predict the answer: takes nothing and runs no function of the test.
+    /// Takes nothing and runs no function of the test.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -7087,8 +7017,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers from number `from` on match; for a forecast, are known to match. Earlier ones have
-  /// matched.
+  /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -7106,8 +7035,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // number of the call, from 0
   };
-  /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
-  /// machines.
+  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
@@ -7128,8 +7056,7 @@ class Script {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The values of a chaos rule. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger`
-/// and `drawn`.
+/// One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger` and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
   std::optional<DrawnTrigger> drawn;
@@ -7147,12 +7074,9 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger with a random position.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// The name of its function, and its key in scripts.
   const char* name;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -7161,9 +7085,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// Returns the effect of a rule: "reset the connection after 2 tokens".
+/// "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// Returns the frequency: "probability 0.1, nth 3"; "every time".
+/// "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }}}  // namespace mock_gateway::detail
@@ -7177,22 +7101,18 @@ class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// Adds a rule. `owner` is the number of its script document; 0: none.
+  /// `owner` is the number of its script document; 0: none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// Adds several rules, in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
   /// Removes all rules; the next one is number 1 and counts from 0.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Removes all rules and resets used().
   void reset();
 
   /// Whether there are rules. One atomic load: the only cost of chaos without rules.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// The number of times that rules were added or cleared.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -7201,36 +7121,32 @@ class ChaosRules {
         : chaos(std::move(rule)), number(index), owner(its_owner) {}
 
     Chaos chaos;
-    std::size_t number;                 // from 1
-    std::uint64_t owner;                // the number of its script document; 0: none
-    mutable Occurrences occurrences{};  // of each request it matches
+    std::size_t number;   // from 1
+    std::uint64_t owner;  // the number of its script document; 0: none
+    mutable Occurrences occurrences{};
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that applies to a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, with its drawn trigger.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher being evaluated, for error reports about its exception.
+  /// For error reports about the exception of a matcher.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Returns the rules that strike, in order; a failure is the last one. Every matching rule counts the request, even
-  /// after a failure. Lets exceptions of matchers pass. `request` is the fingerprint of the request.
+  /// The rules that strike, in order; a failure is the last one. Every matching rule counts the request, even after a
+  /// failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and the occurrence of that request.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;
@@ -7254,8 +7170,8 @@ class ChaosRules {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The faults waiting for a connection, in a queue: the first connection that reaches the moment of the first fault
-/// takes it. Otherwise the fault for every connection applies. Thread-safe.
+/// A queue: the first connection at the moment of its first fault takes it, otherwise the fault for every connection
+/// applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -7269,7 +7185,7 @@ class ConnectionFaults {
 
   /// Queues a fault and returns its serial number. Throws GatewayError if `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Updates the source locations of faults by serial number. Ignores faults no longer queued.
+  /// Ignores serial numbers of faults no longer queued.
   void set_places(const std::map<std::uint64_t, SourceLocation>& places);
   /// Strikes every connection at the fault's moment; replaces an earlier fault of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
@@ -7279,14 +7195,12 @@ class ConnectionFaults {
   std::optional<Queued> take_on_accept();
   /// `reused` tells whether this is not the connection's first request.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Returns a fault taken by the latest take_on_accept() to the front of the queue, because it struck no connection.
-  /// No effect if the queue was cleared since, or if the fault strikes every connection.
+  /// Returns a fault of the latest take_on_accept() to the front of the queue, because it struck no connection. No
+  /// effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Returns the faults that no connection took, oldest first.
+  /// Oldest first.
   std::vector<Queued> left() const;
-  /// Returns the faults that strike every connection at their moment.
   std::vector<Queued> every() const;
-  /// The number of times that faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
@@ -7298,8 +7212,8 @@ class ConnectionFaults {
   std::deque<Queued> queue_;
   std::vector<Queued> every_;  // at most one per moment
   std::uint64_t serial_ = 0;
-  std::uint64_t lent_ = 0;     // the serial number of the fault that may be given back
-  std::uint64_t lent_of_ = 0;  // its owner
+  std::uint64_t lent_ = 0;  // the serial number of the fault that may be given back
+  std::uint64_t lent_of_ = 0;
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };
@@ -7318,22 +7232,19 @@ class ForcedFailures {
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Removes those queued for exactly this scope.
+  /// Only those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// Takes the first failure queued for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// The number of requests it still answers; empty: until cleared.
+    /// Empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Returns the waiting failures, oldest first.
   std::vector<Queued> queued() const;
-  /// The number of times that failures were forced or cleared.
   const ChangeCount& changes() const { return changes_; }
 
  private:
@@ -7366,8 +7277,7 @@ struct InBody {
   const char* if_absent = nullptr;
 };
 
-/// The source of a field's value: a member of ChatRequest, a function, or the body. Members are preferred, because the
-/// request reader treats some sent values as absent.
+/// Members of ChatRequest are preferred, because the request reader treats some sent values as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -7391,24 +7301,19 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array with static lifetime.
+/// With static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// In a range.
     number,
-    /// Equal to this whole number.
     whole,
     flag,
     word,
-    /// A word that names a model.
     model,
-    /// Contains this word among others.
     list,
   };
   /// The name of the matcher's function, and its key in scripts.
@@ -7417,16 +7322,14 @@ struct RequestField {
   /// The position of the field in the body. Names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// The description of its key in scripts, in one line.
   const char* help;
   /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
   const char* says = nullptr;
   /// The value of a request in reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The possible words; empty: any.
+  /// Empty: any.
   FieldWords words = {};
 
-  // The matcher for the kind of the field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
@@ -7434,13 +7337,10 @@ struct RequestField {
   Matcher word_is(std::string word) const;
 };
 
-/// The fields about the number of messages.
 Rows<RequestField> fields_of_messages();
-/// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher requires; ignores negated ones.
+/// Ignores negated ones.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
@@ -7454,22 +7354,19 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// by its own matchers instead of comparing all pairs.
 class HidingStubs {
  public:
-  /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
-  /// it, if any.
+  /// Adds a stub that is tried after all earlier ones. Returns the index of the first stub that hides it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// A number for what a matcher compares.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to this node, each with a higher priority than the previous one.
+    /// Each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 
@@ -7498,13 +7395,11 @@ inline constexpr std::size_t shown_bytes = 120;
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
 /// Returns the same in quotes, with inner quotes escaped, cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// Returns the last 120 bytes of a long text in the same way, with "…" before them.
 std::string quoted_end(std::string_view text);
-/// Returns on one line how `actual` differs from `expected`: both texts if short, otherwise an excerpt of each around
-/// the first difference, with its position: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from
-/// 1, after `skipped` others of the actual text. Returns only the actual text if they are equal.
+/// Returns on one line how `actual` differs from `expected`, as excerpts around the first difference if they are long:
+/// `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after `skipped` others of the actual
+/// text. Returns only the actual text if they are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
 /// Formats a number with thousands separators: "4,096".
 std::string grouped(std::size_t number);
@@ -7517,10 +7412,9 @@ std::string grouped(std::size_t number);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether objects must be equal, or may have additional members.
+/// Whether objects may have additional members.
 enum class Extent { whole, part };
 
-/// The place where a value differs from the expected one.
 struct Difference {
   std::string pointer;
   /// Null if missing.
@@ -7543,8 +7437,7 @@ std::string place(const std::string& pointer);
 
 // Functions that build matchers; the code is in `matchers.cpp`.
 
-// A matcher consists of two plain functions and their data. With a lambda for each, every user would compile an
-// additional class, and std::function would add another.
+// Two plain functions and their data: lambdas and std::function would be compiled again by every user.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -7553,18 +7446,16 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// Returns a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// Returns what a report shows of a text for this matcher, without calling the test's functions.
+/// Does not call the test's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
 /// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// Returns the texts on one line, cut if it is long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
@@ -10458,17 +10349,15 @@ enum Trait : unsigned {
   whole_answer = 0,
   /// A good client may report an error.
   error_too = 1,
-  /// A good client reports an error.
   only_error = 2,
-  /// A good client reports an error, and has no text.
+  /// Only an error, without text.
   no_answer = only_error | 4,
-  /// A good client reports an error, or passes on the finish_reason, which reveals the problem.
+  /// An error, or the finish_reason, which reveals the problem.
   reason_tells = only_error | 8,
   /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
-  /// A client needs a timeout.
   endless = 64,
   /// It happens in the second call on a reused connection.
   second_call = 128,
@@ -10477,14 +10366,12 @@ enum Trait : unsigned {
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
 };
 
-/// Text sent in addition to, or instead of, the text: a client may show it before it reports an error. With
-/// then_answer: the text of the first try.
+/// Additional or alternative text that a client may show before it reports an error; of the first try with then_answer.
 struct Sends {
   const char* text;
 };
@@ -10502,8 +10389,7 @@ struct Spells {
 
 }  // namespace catalogue_parts
 
-/// The row of a scenario: its name, description, references, what a good client does, its traits, and the parts that
-/// differ from the usual answer, in any order. Everything is constexpr, so that a table of rows needs no code.
+/// A scenario. The parts that differ from the usual answer are in any order; constexpr, so a table needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -10516,9 +10402,8 @@ struct ScenarioRow {
   /// Returns the reply to a stream or plain request; with then_answer, to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
-  /// Returns this reply with the row's fault.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// Returns the reply in the row; with then_answer, the reply to the first of every two requests.
+  /// With then_answer, the reply to the first of every two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -10553,7 +10438,6 @@ struct ScenarioRow {
   Reply stream_reply() const;
   std::string plain_body() const;
   std::string whole_text() const;
-  /// The finish_reason of streams.
   const char* reason() const;
 
   constexpr void set(catalogue_parts::Says whole) { text = whole; }
@@ -10567,7 +10451,6 @@ struct ScenarioRow {
   }
   /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
-  /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
@@ -10579,18 +10462,14 @@ struct ScenarioRow {
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
-  /// A change to the reply, in both forms.
   constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
-  /// A fault: its place and its effect.
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
   constexpr void set(Effect (*function)()) { effect = function; }
-  /// The fault of every connection, or other faults of connections.
   constexpr void set(ConnectionFault (*function)()) { connection = function; }
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
-/// The description of a scenario, and the data to judge a client.
 struct ScenarioDescription {
   std::string name = {};
   std::string group = {};
@@ -10599,15 +10478,11 @@ struct ScenarioDescription {
   std::string good_client = {};
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
-  /// Text sent in addition to, or instead of, the text: a client may show it before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Calls spelled in the text: a client may make them instead.
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
-  /// Whether passing on the finish_reason counts as reporting the failure.
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
@@ -10628,76 +10503,59 @@ class ScenarioOfFile {
 
   virtual Options options(Options base) const = 0;
   virtual void mount(Gateway& gateway) const = 0;
-  /// Whether one of its stubs answered. Only called for exchanges that a stub answered.
+  /// Only called for exchanges that a stub answered.
   virtual bool answered(const Exchange& exchange) const = 0;
 };
 
-/// The data behind a Scenario handle.
 struct ScenarioData {
   ScenarioDescription said;
-  /// The behavior: a row of the catalogue or a file. The other one is null.
+  /// A row of the catalogue or a file; the other one is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
+/// The rows must outlive the scenarios; sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 namespace catalogue_parts {
 
-/// Parses text of the catalogue as JSON; the only place that does.
+/// The only place that parses text of the catalogue.
 Json parse(const std::string& text);
-/// Returns a JSON string with this value.
 std::string json_string(std::string_view value);
-/// Returns the text with its first `part`, which must exist, replaced by `other`.
+/// `part` must exist.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-/// Returns JSON as a server-sent event.
 std::string event_of(const std::string& json);
-/// Returns a chunk with these members in its delta. `finish_reason` is JSON.
+/// `finish_reason` is JSON.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
-/// Return the only choice of a chunk, and its delta.
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
-/// Adds or replaces these members of an object. Json::operator[] would compile many templates for each length of a
-/// literal.
+/// Adds or replaces members. Json::operator[] would compile many templates for each length of a literal.
 void add_to(Json& object, const std::string& members);
-/// Replaces the first `part` of the JSON by `other`.
 void replace_in(Json& json, std::string_view part, std::string_view other);
-/// The chunk with the role.
 Json opening();
-/// A chunk with text.
 Json saying(std::string_view text);
-/// The last chunk of an answer.
 Json closing(std::string_view finish_reason = "stop");
 /// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
 /// The chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
-/// All events of the usual answer.
 std::string usual_events();
 
-/// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// Returns a plain completion. `finish_reason` is JSON. `in_choice` and `in_body` are members with a comma before each.
+/// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
-/// The body of the usual answer.
 std::string usual_body();
 
-/// The usual answer.
 Reply usual_reply(bool streamed);
-/// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
-/// Sets the finish_reason of the last chunk.
 void end_with(Chunks& chunks, const char* finish_reason);
-/// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.
@@ -10713,24 +10571,18 @@ Trigger in_a_character(bool streamed);
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
-/// Returns the members of a message with calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
-/// The head of a fragment: index, id and type.
 std::string head_of(const std::string& index, const std::string& id);
-/// Returns the members of a fragment's function; without a name, only the arguments.
+/// Without a name, only the arguments.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// Returns a chunk with one fragment of a call: the members before its function, ending with a comma, and its function.
+/// The members before the function end with a comma.
 Json fragment(const std::string& head, const std::string& function);
-/// Returns a chunk with more arguments of call_1.
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
-/// Returns the chunk with the role and no content.
 Json silent_opening();
-/// Returns the body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
 void add_failures(Scenarios& all);
@@ -10751,7 +10603,6 @@ struct InitialKey {
   KeyOptions options;
 };
 
-/// The values of Options.
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
@@ -10792,11 +10643,9 @@ struct OptionValues {
   /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
 
-  /// The default values.
   static const OptionValues& moved_from();
 };
 
-/// Throws GatewayError for invalid values.
 void require_valid(const OptionValues& options);
 
 }}}  // namespace mock_gateway::detail
@@ -10815,7 +10664,6 @@ struct SweepPlan {
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
-  /// The default values.
   static const SweepPlan& moved_from();
 };
 
@@ -10834,22 +10682,20 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ScriptReader;
 
-/// A value of a document with its JSON pointer.
 struct ScriptNode {
   const Json& value;
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Returns null if there is no such key.
+  /// Null if there is no such key.
   const Json* find(const char* key) const;
-  /// Returns the value of an existing key.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// Returns the last part of the pointer, the name in its object. Only for names in tables.
+  /// The name in its object. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown while reading a value, and noted by its row or element. Without a message, the problem is already noted.
+/// Thrown while reading a value. Without a message, the problem is already noted.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
@@ -10880,30 +10726,25 @@ struct ScriptType {
   std::vector<std::string> (*names)() = nullptr;
 };
 
-/// A key of an object.
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// Its description, in one line.
   const char* text;
   /// Applies the value to the table's target; null: the reader of the object does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
   /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
   const char* limits = "";
-  /// A prefix of the description.
   const char* lead = "";
   /// The group of keys that rules treat alike: "$trigger". Empty: none.
   const char* group = "";
 };
 
-/// Returns the row as a member of a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
 }
 
-/// The keys of an object.
 struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
@@ -10915,9 +10756,9 @@ struct ScriptTable {
   /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of a key from either table, or null.
+  /// From either table, or null.
   const ScriptRow* find(const std::string& key) const;
-  /// Returns the keys of a group from both tables.
+  /// From both tables.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -10927,14 +10768,12 @@ struct ScriptSource {
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Returns a problem at the position of a value or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Sets the line and column of a problem, and the source line without secrets.
+  /// The line is shown without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
   /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// An offset with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
@@ -10942,8 +10781,7 @@ struct ScriptSource {
   mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// The limits of a number, a text or an object in the JSON Schema of a row: type, "minimum", "maximum", "minLength" and
-/// "enum". Readers check types with keys or a pattern.
+/// The limits in the JSON Schema of a row. Readers check types with keys or a pattern.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
@@ -10959,14 +10797,12 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// Returns the number of mistakes.
   std::size_t noted() const { return noted_; }
   /// Keeps a name for a check after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
@@ -10974,17 +10810,15 @@ class ScriptReader {
   const ScriptSource& source() const { return source_; }
   /// Returns the gate with this name, shared by all documents read together.
   Gate gate(const std::string& name);
-  /// Returns the line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row if its value is within the limits. Notes mistakes and
-  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, only checks keys
-  /// and limits.
+  /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
+  /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list and notes mistakes. Throws ScriptMistake if the value is not a list.
+  /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls a function and notes its ScriptMistake or GatewayError.
+  /// Notes a ScriptMistake or GatewayError.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -10995,8 +10829,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // the noted ones with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
+  std::size_t told_ = 0;  // the noted ones with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
 
@@ -11011,22 +10845,20 @@ inline constexpr std::size_t most_problems = 20;
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// Returns a message with quoted keys and values, printable and limited in length.
 std::string bounded(const std::string& message);
 /// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the one of several keys that is present. Throws ScriptMistake if there are none or two.
+/// Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object without other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Replaces strings that look like keys (`sk-` at the start of a word, and the rest) by asterisks. Keeps the number of
-/// characters, so that columns stay.
+/// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
-/// Returns a copy of the text that lives as long as the program: reports name files after their documents are gone.
+/// The copy lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// Returns the message without the library's name, and with names instead of C++ calls.
+/// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -11041,10 +10873,9 @@ namespace script_files {
 /// Returns the files of the paths: for a folder, its `*.json` and `*.jsonc` files and those of its subfolders, in byte
 /// order. Notes paths that do not exist.
 std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
-/// Reads the text of a file. Returns false and notes the problem if it cannot be read.
+/// Returns false and notes the problem if the file cannot be read.
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
-/// Parses the text of a source and finds the positions of its values. Notes invalid JSON and duplicate keys. Returns
-/// false if there is no value.
+/// Finds the positions of values too. Notes invalid JSON and duplicate keys. Returns false if there is no value.
 bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
 /// Returns the probable format of a document without "mock_gateway": "an aimock fixture file"; empty if it is unknown.
 std::string foreign_format(const Json& document);
@@ -11054,8 +10885,7 @@ std::string foreign_format(const Json& document);
 
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
-// Checks of references in script documents: stubs hidden by others, states that must be reachable, models, keys and
-// operations that the gateway must have.
+// Checks of references in script documents: hidden stubs, unreachable states, unknown models, keys and operations.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -11068,20 +10898,17 @@ struct OpenReference {
   std::string name;
   /// The first place with the name, without a message.
   ScriptProblem place;
-  /// The number of other places with it.
   std::size_t others = 0;
 };
 
 namespace script_references {
 
-/// Checks complete documents without mistakes. Warns of stubs that never answer, because others hide them or their
-/// state is never reached, and keeps the names that no document declares. Uses the sources of the plan's parts and then
-/// drops them. `is_all` tells whether these are all sources of states. For stubs mounted one by one by calls it is
-/// false: then there are no warnings about states, except for misspelled ones.
+/// Checks complete documents without mistakes: warns of stubs that never answer, and keeps the names that no document
+/// declares. Uses the sources of the plan's parts and then drops them. `is_all` is false for stubs mounted one by one
+/// by calls: then states are only checked for misspelling.
 void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
-/// Returns warnings about models, keys and operations that the gateway does not have.
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
-/// Returns errors about forced failures for keys that the gateway would not have with the document mounted as `owner`.
+/// Only for keys that the gateway would not have with the document mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
@@ -11114,7 +10941,6 @@ struct ScriptedOperation {
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents read together.
 struct ScriptPart {
   const ScriptSource* source;
   std::size_t first_stub;  // in the plan
@@ -11122,11 +10948,9 @@ struct ScriptPart {
   std::vector<MachineState> states;  // from its section "states"
 };
 
-/// The contents of documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// The "gateway" sections of the documents.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -11135,13 +10959,12 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// The "scenario" section of the last document with one. Without a name, no document has one.
+  /// From the last document with a scenario. Without a name, no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.
+  /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While reading: the documents read so far, and the things that must be unique: {"name", a key's}, {"secret", a
-  /// key's}, {method, path}.
+  /// While reading: the documents, and what must be unique: {"name", a key's}, {"secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
@@ -11177,40 +11000,32 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// Reads a list of calls in the form that a client sees.
+/// In the form that a client sees.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// Reads the failure of an object with "failure" and its setters among other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// Whether read_failure() reads this key.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
 /// another meaning there.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
 /// Throws ScriptMistake for an invalid fault, with its problems noted.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// Reads a whole document and adds its contents to the plan. The reader's source must live until
-/// script_references::resolve().
+/// Reads a document into the plan. The reader's source must live until script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
 /// The same, with all mistakes noted; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
-/// limit.
+/// Removes problems beyond the limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Runs the checks that need the whole plan. Throws ScriptError for errors; stores warnings in the plan. The sources
-/// must still exist.
+/// Throws ScriptError for errors; stores warnings in the plan. The sources must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
@@ -11303,33 +11118,30 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// Returns the node. Throws ScriptMistake unless it is a list of `size` elements.
+/// Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
 std::string too_long_a_name(const std::string& name);
-/// Returns a name. Throws ScriptMistake if it is not a text or too long.
+/// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
 /// Reads a limit that is not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// Returns the index of one of these words.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// Returns the text of a string. Throws ScriptMistake for other values.
 const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value with a setter that returns a changed copy: `apply<&Reply::every>`. A setter without a parameter is
-/// called for `true`.
+/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
 template <auto Setter>
 struct SetBy;
 
@@ -11360,10 +11172,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptPlan;
 
-/// The state of a mounted document.
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, until its new gates are added: otherwise two documents read
-  /// at once could each make a gate of the same name. Locked before `mutex`.
+  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
@@ -11377,8 +11188,8 @@ struct LoadedDocument {
   std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
   std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// Makes the next replacement mount these sections even if unchanged, because their effects were cleared:
-  /// "/failures". With "/stubs", its stubs come before all stubs mounted by then.
+  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
+  /// With "/stubs", its stubs come before all stubs mounted by then.
   void forget(const std::vector<std::string>& cleared);
 };
 
@@ -19735,7 +19546,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t m
 }
 
 MOCK_GATEWAY_INLINE std::string DrawnTrigger::to_string() const {
-  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();  // "after 10 tokens"
+  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();
   return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
 }
 
@@ -19746,7 +19557,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way possible for any reply.
+  // A completion can break in every way possible for any reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
@@ -20049,7 +19860,6 @@ namespace excerpts {
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Returns the start of the character that contains the byte at `at`.
 MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
@@ -20103,8 +19913,7 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// The request fields that matchers compare: position in the body, names and "actual" in reports, script keys. Matchers
-// of JSON in the body.
+// The request fields that matchers compare; matchers of JSON in the body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20154,7 +19963,7 @@ MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_
 
 MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Returns the value at a row's pointer, or null.
+/// Null if there is none.
 MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -20165,7 +19974,7 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view poin
   return value;
 }
 
-/// Returns a value of the body as sent: the parsed request does not distinguish a default from a sent value.
+/// As sent: the parsed request does not distinguish a default from a sent value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -20247,7 +20056,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
+/// "stream_options.include_usage" for "/stream_options/include_usage".
 MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -20280,7 +20089,6 @@ MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& c
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the wanted one.
 MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -20294,7 +20102,7 @@ MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// Returns the leaf for a value that reports show as `shown`; `test` checks a parsed request.
+/// `test` checks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -20309,7 +20117,6 @@ MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field cannot have.
 MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -20322,7 +20129,7 @@ MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::stri
 
 // ---- JSON
 
-/// Returns the names of a JSON pointer. Throws GatewayError if it is invalid.
+/// Throws GatewayError for an invalid pointer.
 MOCK_GATEWAY_INLINE std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -20364,7 +20171,6 @@ MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& c
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// Returns the value at a pointer if it is short, otherwise the difference.
 MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";
@@ -20538,7 +20344,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// Returns the id of the failure's key; empty if it is not for a key.
+/// Empty if it is not for a key.
 MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }
@@ -20674,7 +20480,6 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
@@ -20742,7 +20547,7 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
-/// Whether a floating-point number has this integer's value. Exact even beyond the precision of a double.
+/// Exact even beyond the precision of a double.
 template <class Integer>
 bool has_value(double real, Integer integer) {
   constexpr double limit =
@@ -20767,7 +20572,7 @@ MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
   return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
 }
 
-/// Returns the first difference of two members with this name, either of which may be missing.
+/// Either member may be missing.
 MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
                                            Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
@@ -20924,7 +20729,7 @@ MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_
 namespace detail {
 namespace composition {
 
-/// Combines both. Flattens conditions of the same kind, so that a && b && c has three parts.
+/// Flattens conditions of the same kind, so that a && b && c has three parts.
 MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -20993,7 +20798,6 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-/// Explains all parts, each on its own lines.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   // Within "any of" they need a heading that marks them as one condition.
@@ -21173,7 +20977,7 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// Returns the message at a position, which may count from the end, or null.
+/// Negative positions count from the end. Null if there is none.
 MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -21204,7 +21008,6 @@ struct ToolResult {
   const std::string* function;
 };
 
-/// Returns the tool results at the end of the conversation.
 MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
@@ -21223,7 +21026,6 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-/// Whether the result is of the function or call in the leaf's operand.
 MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -21252,7 +21054,6 @@ MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, con
   return list;
 }
 
-/// Returns a matcher of a tool result at the end of the conversation, by function or call id.
 MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -21263,7 +21064,6 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
 
 // ---- The HTTP request
 
-/// Returns what reports show of the values of one name.
 MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -21275,7 +21075,7 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// Decodes a value of a form or query; returns it unchanged if it is badly encoded.
+/// Returns a badly encoded value unchanged.
 MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -21312,7 +21112,6 @@ MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const Cha
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// Returns a matcher that needs one matching value of this name.
 MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
@@ -21506,20 +21305,18 @@ MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
   return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
 }
 
-/// Sorts the lines and removes duplicates.
 MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
   std::sort(lines.begin(), lines.end(), &comes_before);
   const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
   lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 }
 
-/// Returns the line at this location, or null.
+/// Null if there is none.
 MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
   const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
   return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
 }
 
-/// Returns sorted addresses.
 MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
   std::vector<const StubState*> addresses;
   for (const auto& stub : stubs) addresses.push_back(stub.get());
@@ -21929,7 +21726,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// The maximum length of a text to search for a pattern.
 inline constexpr std::size_t searched_bytes = 65536;
 
 MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -21972,7 +21768,7 @@ MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::st
 
 MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; empty if that takes too many steps.
+/// Empty if that takes too many steps.
 MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
@@ -31701,7 +31497,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace verdicts {
 
-/// Whether `part` is a subsequence of `whole`.
 MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
@@ -31710,7 +31505,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
   return at == part.size();
 }
 
-/// Whether arguments are equal as JSON. Empty arguments equal {}.
+/// The same JSON in any format; nothing equals {}.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -31791,7 +31586,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
-/// Returns OpenAI's name for a reason of other servers, as many clients do.
+/// OpenAI's name for a reason of other servers, as many clients do.
 MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -31803,12 +31598,10 @@ MOCK_GATEWAY_INLINE bool same_reason(std::string_view told, std::string_view sen
   return told == sent || told == documented_reason(sent, has_calls);
 }
 
-/// Whether the client dropped the usage that it asked for and received.
 MOCK_GATEWAY_INLINE bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
 }
 
-/// Compares finish_reason and usage, if the scenario has them.
 MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const bool has_calls = !scenario.tool_calls.empty();
   if (outcome.finish_reason && !scenario.finish_reason.empty() &&
@@ -31829,13 +31622,11 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-/// Whether the finish_reason passed to the caller says that the answer failed.
 MOCK_GATEWAY_INLINE bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return scenario.reason_tells && outcome.finish_reason &&
          same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
-/// Whether the client made the calls spelled in the text and omitted the text.
 MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return !scenario.spelled_calls.empty() && outcome.text.empty() &&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
@@ -31864,7 +31655,7 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// Returns "text \"…\" and 1 tool call: f({})".
+/// "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -31883,7 +31674,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
   return said;
 }
 
-/// Returns ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
+/// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -31893,7 +31684,6 @@ MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& f
   return said;
 }
 
-/// Returns the actual and the expected answer for an unacceptable outcome.
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
@@ -31903,7 +31693,6 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
   told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
-  // Long texts are cut above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
@@ -32124,24 +31913,20 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// The usual text, cut at its token limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
-/// Ends the stream with this finish_reason after half of the text.
 MOCK_GATEWAY_INLINE void end_at_half(Chunks& chunks, const char* finish_reason) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
-/// Ends the stream with this finish_reason where cut_text ends.
 MOCK_GATEWAY_INLINE void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
 }
 
-/// Sets `created`, which is JSON.
 MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
   for (Json& chunk : chunks) add_to(chunk, R"("created":)" + std::string(value));
 }
@@ -32155,7 +31940,6 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// Returns the member with this thought instead of "".
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
@@ -32166,11 +31950,8 @@ MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
-/// Returns a content part with text, as JSON.
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
-/// Returns a chunk with this part as its content.
 MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
@@ -32178,10 +31959,8 @@ MOCK_GATEWAY_INLINE std::string body_of_parts(const std::string& parts) {
   return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
 
-/// Returns this JSON with all non-ASCII characters escaped.
 MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// Returns a chunk with text in JSON form, whose escapes stay unchanged.
 MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
@@ -32420,13 +32199,10 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Returns the usual answer with a Content-Length, streamed or not.
 MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
-/// Sends nothing and keeps the connection open.
 MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
-/// How often "live-stream" repeats the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {
@@ -32804,7 +32580,7 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// An error body as OpenAI writes it. The code is JSON.
+/// The code is JSON.
 MOCK_GATEWAY_INLINE std::string error_body(const char* message, const char* code) {
   return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
          "}}";
@@ -32814,22 +32590,17 @@ MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model
 
 MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
-/// Replaces everything after two pieces of text by these bytes.
 MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(std::move(bytes));
 }
 
-/// A 400 with this body.
 MOCK_GATEWAY_INLINE Failure refused_with(const char* body) { return bad_request().json_body(parse(body)); }
 
-/// A 429 without Retry-After, with this body.
 MOCK_GATEWAY_INLINE Failure limited_with(const char* body) { return rate_limited().without_retry_after().json_body(parse(body)); }
 
-/// A 429 with this Retry-After.
 MOCK_GATEWAY_INLINE Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
-/// A 429 whose message does not mention a header.
 MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
   return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
 }
@@ -32849,7 +32620,7 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
 MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
-/// Sends an answer with these choices, which are JSON.
+/// The choices are JSON.
 MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -32858,13 +32629,11 @@ MOCK_GATEWAY_INLINE std::string body_with_choices(const char* choices) {
          std::string(choices) + "," + usage + "}";
 }
 
-/// Status-200 errors for a client over its rate limit, and for an overloaded service.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
-/// Google's errors with the time to retry, and with the exhausted quota.
 inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
@@ -33092,7 +32861,6 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Inserts these bytes before each chunk with text.
 MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
   for (std::size_t i = 4; i > 0; --i)
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
@@ -33104,14 +32872,13 @@ MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& 
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// Returns an HTTP chunk of these bytes; without bytes, the end of the body.
+/// Without bytes: the end of the body.
 MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// Returns these bytes as an uncompressed Brotli stream (RFC 7932, section 9). Its blocks are so short that a client
-/// that does not decode it finds no event and no JSON.
+/// As an uncompressed Brotli stream (RFC 7932, section 9): a client that does not decode it finds no event and no JSON.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
   // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
@@ -33128,7 +32895,6 @@ MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   return stream + '\3';  // the last, empty block
 }
 
-/// A text that mentions the end of a stream.
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
 /// Longer than the limits of line readers.
@@ -33277,7 +33043,6 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing",
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// Returns the chunks of these calls, one chunk each.
 MOCK_GATEWAY_INLINE Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
   Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -33301,14 +33066,12 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
-/// Two calls with the same id.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
   std::vector<wire::ToolCall> calls = two_weather_calls();
   calls[1].id = calls[0].id;
   return calls;
 }
 
-/// Returns this JSON with the arguments of the usual call as an object instead of a string.
 MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
@@ -33320,11 +33083,9 @@ inline constexpr const char* spelled_call =
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// Replaces the call's type by these members.
 MOCK_GATEWAY_INLINE void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 MOCK_GATEWAY_INLINE std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// Adds these members to each delta with text, or to the message.
 MOCK_GATEWAY_INLINE void add_members(Chunks& chunks, const char* members) {
   for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
@@ -33657,7 +33418,6 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// Returns the name by which clients on this machine reach a listening host.
 MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -33754,7 +33514,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
+  /// Not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};
@@ -33925,21 +33685,16 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The change to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
-/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
-/// timeouts: a client that gets the rest did not obey its caller.
+/// Longer than time_to_leave, shorter than clients' own timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
@@ -34074,7 +33829,6 @@ MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -34091,7 +33845,6 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -34101,7 +33854,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the previously mounted turn
+  std::optional<std::size_t> before;
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -34152,7 +33905,6 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -34177,8 +33929,7 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
-/// mounted and before the first request, which may be slow on a busy machine.
+/// The start of the call is unknown: between the mounting of the turn and the first request, which may be slow.
 MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||
@@ -34360,7 +34111,7 @@ MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 MOCK_GATEWAY_INLINE Options Options::cors(std::string origin) const {
-  constexpr const char* const ends = "/?#@ \t\r\n";  // characters that no part of an origin contains
+  constexpr const char* const ends = "/?#@ \t\r\n";
   const std::size_t mark = origin.find("://");
   const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
   const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&
@@ -34499,15 +34250,13 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const SweepStep&
 namespace detail {
 namespace sweep {
 
-/// A place in the unbroken reply.
 struct Boundary {
   std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
-  std::size_t offset = 0;         // number of body bytes before it
+  std::size_t offset = 0;         // body bytes before it
   bool inside_event = false;      // in a stream: also inside an HTTP chunk
-  bool event_follows = false;     // in a stream
+  bool event_follows = false;
 };
 
-/// A stub that is removed when it goes out of scope.
 class Mounted {
  public:
   Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
@@ -34542,7 +34291,7 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
                        [](const AnswerLog::Parts::Part& part) { return part.event != 0; });
   };
   found.back().event_follows = more_events(0);
-  std::size_t before = 0;  // bytes of the body
+  std::size_t before = 0;
   for (std::size_t i = 0; i < trace.parts.size(); ++i) {
     const auto& [event, bytes] = trace.parts[i];
     for (const std::size_t cut : cuts_inside(bytes, every_byte)) {
@@ -34576,7 +34325,6 @@ MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& tra
 
 }  // namespace sweep
 
-/// A sweep: its settings, the results of the unbroken run, and the steps.
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
@@ -34605,7 +34353,6 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -34613,14 +34360,11 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Throws the GatewayError for an unbroken run without a request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
   bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
-  /// Returns which of all steps is made as number `number`.
   std::size_t chosen(std::size_t number);
   SweepStep broken(const Pair& pair);
   SweepStep split(std::size_t byte);
@@ -34632,9 +34376,8 @@ class SweepRun {
   SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
-  // Results of the unbroken run.
   bool known_ = false;
-  bool last_was_empty_ = false;  // whether the last step made no request
+  bool last_was_empty_ = false;
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // in bytes as the parser sees them
@@ -34728,7 +34471,7 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const 
     case EffectPlace::anywhere: break;
   }
   if (effect.kind() == Effect::Kind::truncate) {
-    if (!trace.streamed && at_end) return false;  // nothing of the body is left
+    if (!trace.streamed && at_end) return false;
     // Outside an HTTP chunk, both effects are the same.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
@@ -34845,8 +34588,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_types {
 
-// "scenario": the keys of as_json(scenario), and "sent".
-
 MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
           R"({"type":"string","enum":["answer","error","answer or error"]})"};
@@ -34910,7 +34651,6 @@ MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const Scrip
 
 namespace scenario_files {
 
-/// A scenario from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -34929,7 +34669,6 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or its problems.
 MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;
@@ -35016,8 +34755,8 @@ MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, co
   return text;
 }
 
-/// Returns the first part of a program-made value that JSON text cannot represent: invalid UTF-8, binary or discarded
-/// values, non-finite numbers. Without a message if there is none.
+/// JSON text cannot represent invalid UTF-8, binary or discarded values, and non-finite numbers. Without a message if
+/// there is no such part.
 MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -35107,7 +34846,6 @@ MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, Connect
   }
 }
 
-/// Updates the source locations of unchanged faults.
 MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -35115,7 +34853,7 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
   faults.set_places(places);
 }
 
-/// Returns the stubs of the plan. A stub with the JSON of a mounted one is that stub.
+/// A stub with the JSON of a mounted one is that stub.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
   std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
@@ -35135,7 +34873,6 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
   return block;
 }
 
-/// Mounts the differences from the mounted state.
 MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
@@ -35290,7 +35027,6 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
 namespace detail {
 namespace script_documents {
 
-/// Returns the models for which a document sets an owner.
 MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -35302,7 +35038,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// Joins the models. For a model in both lists, the document's owner applies if it sets one.
+/// For a model in both lists, the document's owner applies if it sets one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);
@@ -35398,8 +35134,6 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
-// Failures.
-
 MOCK_GATEWAY_INLINE Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
 
 template <Failure (Failure::*Setter)(Duration) const>
@@ -35479,8 +35213,6 @@ MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode&
                                script_values::text_of(node.at("message")));
 }
 
-// Faults.
-
 MOCK_GATEWAY_INLINE ScriptType inside_event_type() {
   return {"[event, bytes]", R"({"type":"array","items":{"type":"integer","minimum":1},"minItems":2,"maxItems":2})"};
 }
@@ -35540,8 +35272,6 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Connection faults.
-
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
     {"gap", &duration, "the pause between two reads", nullptr, true},
@@ -35568,7 +35298,6 @@ struct NamedConnectionFault {
   ConnectionFault (*make)();
 };
 
-/// Connection faults without an argument.
 inline constexpr NamedConnectionFault named_connection_faults[] = {
     {"reset_on_accept", &reset_on_accept},
     {"close_on_accept", &close_on_accept},
@@ -35746,7 +35475,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
-/// Returns what a path is other than a regular file; empty for a file.
+/// Empty for a regular file.
 MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -35778,7 +35507,6 @@ MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::v
   return false;
 }
 
-/// Whether the first line of the text looks like YAML.
 MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
@@ -35853,8 +35581,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Options*>(target); }
-
-// "gateway".
 
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
@@ -35995,7 +35721,6 @@ MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// Sets a timeout, which must not be 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);
@@ -36062,8 +35787,6 @@ inline constexpr ScriptRow gateway_rows[] = {
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
-
-// "keys".
 
 MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
 
@@ -36188,7 +35911,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds the matcher that a function makes: `match<TextMatcher, &user_says>`.
+/// `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -36202,7 +35925,7 @@ MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// Returns the matchers of one object, joined by &&.
+/// Joined by &&.
 MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -36232,12 +35955,9 @@ MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node,
 
 MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// Returns the text matcher of an object, where the text is optional.
 MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
-
-// Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0; negative positions count from the end", nullptr, true},
@@ -36291,7 +36011,7 @@ MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has exactly its keys; notes the mistakes.
+/// Notes the mistakes.
 MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -36366,8 +36086,6 @@ MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode&
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-// Request fields: a function per kind, and a row per field.
-
 MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
 }
@@ -36389,7 +36107,6 @@ MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& nod
   match_word(reader, node, target);
 }
 
-/// Returns the schema's limits for a field with a fixed list of words.
 MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -36440,7 +36157,7 @@ MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* a
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// Returns the rows of `when`, in the order of the schema and the documentation.
+/// In the order of the schema and the documentation.
 MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -36458,8 +36175,6 @@ MOCK_GATEWAY_INLINE const ScriptTable& when_table() {
 }
 
 MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
-
-// Texts.
 
 struct MatchedText {
   std::vector<TextMatcher> matchers;
@@ -36714,8 +36429,7 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
-// Reading by tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), the limit of 20
-// problems; the source line of a problem.
+// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
@@ -36733,7 +36447,7 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member with this name, possibly misspelled, holds a secret.
+/// The name may be misspelled.
 MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
@@ -36790,7 +36504,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Returns the known word that is meant by another name, or null.
+/// Null if there is none.
 MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -36807,7 +36521,7 @@ MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std
 }
 
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // longer words are similar to none
+  constexpr std::size_t longest = 64;
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -36819,7 +36533,7 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // in bytes, for the words in a longer message
+  constexpr std::size_t room = 1500;  // in bytes
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -36866,7 +36580,7 @@ MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* on
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
-/// Returns "a whole number from 0 to 65535".
+/// "a whole number from 0 to 65535".
 MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " of at least " + least->dump();
@@ -36893,7 +36607,6 @@ MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   return names;
 }
 
-/// The characters of keys and of member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
@@ -36912,7 +36625,7 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Returns the position after white space and comments from `at` on, at most the end.
+/// Skips comments too; at most to the end.
 MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -36926,8 +36639,7 @@ MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at
   }
 }
 
-/// Marks the bytes of values after names of secrets. The text may be invalid JSON, with wrong or missing quotation
-/// marks.
+/// The text may be invalid JSON, with wrong or missing quotation marks.
 MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -36952,7 +36664,6 @@ MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
 
 MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// Returns a part of a text with each character of a secret replaced by an asterisk.
 MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
   constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
   const std::size_t from = begin - std::min(begin, reach);
@@ -36969,7 +36680,6 @@ MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size
   return part;
 }
 
-/// Returns the bounds of the line around a position, limited to bytes near it.
 MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);
@@ -37173,7 +36883,6 @@ MOCK_GATEWAY_INLINE std::string others_too(std::size_t others) {
 
 MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// Returns the part with the stub, and the stub's pointer in it.
 MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -37181,7 +36890,6 @@ MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const Scr
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
   std::set<std::string_view> set = {};  // set when `all` is complete
@@ -37192,8 +36900,7 @@ struct KnownNames {
   }
 };
 
-/// Returns similar or known names. Only for the first problems, up to the limit of a report, because each name is
-/// compared with all known ones.
+/// Only for the first problems, up to the limit of a report: each name is compared with all known ones.
 MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -37213,8 +36920,6 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
                                 " matches every request that this one matches"}));
   }
 }
-
-// States.
 
 /// The reachable states: the initial states of state machines, and those set by stubs that can answer.
 class ReachableStates {
@@ -37245,7 +36950,6 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -37273,7 +36977,6 @@ MOCK_GATEWAY_INLINE std::string as_object(const std::string& key, const std::str
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// Returns the error for `{"machine": "login", "state": "started"}`, with the correct form.
 MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -37340,7 +37043,6 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
 
 // Models, keys and operations.
 
-/// Returns the names declared by the documents.
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -37403,7 +37105,6 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   plan.taken.clear();
 }
 
-/// Returns the problem with the name of an operation, if any.
 MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
@@ -37489,8 +37190,6 @@ namespace script_types {
 
 MOCK_GATEWAY_INLINE Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
 
-// Tool calls.
-
 inline constexpr ScriptRow tool_call_rows[] = {
     {"name", &text, "the function, or the custom tool", nullptr, true},
     {"arguments", &json_object, "its arguments; {} unless set", nullptr},
@@ -37508,13 +37207,11 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value with a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -37548,8 +37245,6 @@ MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& 
   if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "the list needs at least one tool call");
   reader.read_list(node, &set_tool_call, target);
 }
-
-// Setters with their own kinds of values.
 
 MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -37678,7 +37373,7 @@ MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// The keys allowed with a failure, a raw reply or chunks: none that only apply to completions.
+/// None of the keys that only apply to completions.
 MOCK_GATEWAY_INLINE ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -37751,7 +37446,6 @@ inline constexpr ScriptTable reply_table{
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// Returns an empty completion.
 MOCK_GATEWAY_INLINE Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -37812,7 +37506,6 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether the key is content of one choice.
 MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -37852,7 +37545,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// Returns the key for the kind of the reply; for a completion, the first key with content. Empty if there is none.
+/// For a completion, the first key with content. Empty if there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -37876,7 +37569,7 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply needs one of: " + all);
 }
 
-/// Returns the reply of this kind, before other setters apply.
+/// Before other setters apply.
 MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -37894,7 +37587,6 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   return join_choices(parts);
 }
 
-/// Rejects keys that only apply to completions in replies written by the test.
 MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -37904,7 +37596,6 @@ MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_vie
   }
 }
 
-/// Rejects other keys with a scenario, the default reply and "ask".
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -37967,7 +37658,6 @@ namespace script_schemas {
 
 MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
-/// Replaces every occurrence of `name` by `part`.
 MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -37977,7 +37667,6 @@ MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// Returns the rules of a table with the groups replaced by their keys.
 MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -38049,7 +37738,6 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the missing rows.
 MOCK_GATEWAY_INLINE void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
@@ -38201,7 +37889,6 @@ MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, v
 
 MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// Returns the location in "source".
 MOCK_GATEWAY_INLINE SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -38471,7 +38158,6 @@ MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// Returns a rule that slows a reply or precedes it.
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -38584,7 +38270,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// Checks the "bundle" section. It describes the origin of the rest and changes nothing.
+/// The section describes the origin of the rest and changes nothing.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -38621,7 +38307,6 @@ MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &docume
 
 }  // namespace script_types
 
-/// Adds the pace and the faults of the answer.
 MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
@@ -38703,7 +38388,6 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a limit: a number and a window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -38829,7 +38513,7 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// Returns a number with a unit; empty for other texts and beyond 100 years.
+/// Empty for other texts and beyond 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -38873,7 +38557,6 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const Scr
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// Returns a time within the limits of a pace.
 MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -38881,7 +38564,6 @@ MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& n
   return time;
 }
 
-/// Returns the only key of an object, which names a distribution.
 MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
@@ -39551,290 +39233,290 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    197    core/forward.hpp
 //    262    core/implementation.hpp
 //    276    gateway/gateway.hpp
-//    461    gateway/chat_script.hpp
-//    611    model/range.hpp
-//    643    script/matcher.hpp
-//    721    script/matchers.hpp
-//    850    model/reply.hpp
-//   1171    model/received_request.hpp
-//   1255    model/failure.hpp
-//   1357    core/wait.hpp
-//   1387    core/clock.hpp
-//   1491    model/fault.hpp
-//   1656    model/hold.hpp
-//   1698    model/pace.hpp
-//   1848    model/sse_dialect.hpp
-//   1964    model/writes.hpp
-//   1995    model/http_reply.hpp
-//   2072    model/connection_fault.hpp
-//   2163    evidence/journal.hpp
-//   2445    model/sent_answer.hpp
-//   2511    script/near_miss.hpp
-//   2557    evidence/verification.hpp
-//   2679    model/finding.hpp
-//   2721    evidence/review.hpp
-//   2842    model/operation.hpp
-//   2873    keys/api_key.hpp
-//   2994    keys/keys.hpp
-//   3049    model/profile.hpp
-//   3078    model/tokenizer.hpp
-//   3090    gateway/options.hpp
-//   3238    model/acceptance.hpp
-//   3407    request/chat_request.hpp
-//   3526    script/scope.hpp
-//   3581    script/failure_scope.hpp
-//   3627    script/chaos.hpp
-//   3728    gateway/sweep.hpp
-//   3866    gateway/catalogue.hpp
-//   4036    gateway/mishaps.hpp
-//   4138    document/scenario_files.hpp
-//   4170    core/error.hpp
-//   4185    document/script_document.hpp
-//   4328    evidence/evidence_json.hpp
-//   4352    core/printed.hpp
-//   4381    core/reporter.hpp
-//   4460  Implementation
-//   4521    core/text.hpp
-//   4624    core/random.hpp
-//   4655    core/json_reader.hpp
-//   4709    core/pattern.hpp
-//   4800    core/json_pointer.hpp
-//   4817    core/calendar.hpp
-//   4851    core/access.hpp
-//   4923    core/timeline.hpp
-//   5108    core/process.hpp
-//   5131    core/relief.hpp
-//   5161    core/warning.hpp
-//   5170    core/rows.hpp
-//   5196    core/change_count.hpp
-//   5240    core/seldom.hpp
-//   5267    model/profile_traits.hpp
-//   5367    model/checks.hpp
-//   5383    model/reply_data.hpp
-//   5449    model/request_error.hpp
-//   5462    model/fault_rows.hpp
-//   5578    model/failure_rows.hpp
-//   5618    model/dialect_rows.hpp
-//   5655    model/finding_kinds.hpp
-//   5732    model/reply_checks.hpp
-//   5763    model/reply_template.hpp
-//   5785    request/embedding_request.hpp
-//   5809    request/chat_parser.hpp
-//   5826    request/chat_fields.hpp
-//   5874    request/chat_reader.hpp
-//   5970    keys/secrets.hpp
-//   6014    keys/key_store.hpp
-//   6229    answer/bodies.hpp
-//   6257    answer/events.hpp
-//   6304    answer/tokens.hpp
-//   6375    answer/completion.hpp
-//   6479    answer/completion_json.hpp
-//   6512    answer/completion_events.hpp
-//   6575    answer/words.hpp
-//   6590    answer/default_reply.hpp
-//   6605    answer/schema_instance.hpp
-//   6626    answer/embeddings.hpp
-//   6642    answer/occurrences.hpp
-//   6665    answer/schema_checker.hpp
-//   6755    script/matcher_node.hpp
-//   6845    script/script.hpp
-//   7125    script/chaos_plan.hpp
-//   7171    script/chaos_rules.hpp
-//   7253    script/connection_faults.hpp
-//   7309    script/forced_failures.hpp
-//   7354    script/field_matchers.hpp
-//   7448    script/hiding.hpp
-//   7489    script/excerpts.hpp
-//   7515    script/json_comparison.hpp
-//   7542    script/matcher_leaf.hpp
-//   7573    delivery/answer_log.hpp
-//   7682    delivery/gzip.hpp
-//   7707    delivery/framing.hpp
-//   7756    delivery/outlet.hpp
-//   7803    delivery/pace_schedule.hpp
-//   7845    delivery/progress.hpp
-//   7895    delivery/waits.hpp
-//   7971    delivery/write_queue.hpp
-//   8063    delivery/delivery.hpp
-//   8329    http/exchange_observer.hpp
-//   8363    http/sockets.hpp
-//   8483    http/wakes.hpp
-//   8528    http/connection.hpp
-//   8795    http/request_reader.hpp
-//   8919    http/server.hpp
-//   8975    http/response.hpp
-//   8990    http/turned_away.hpp
-//   9038    http/workers.hpp
-//   9094    http/acceptor.hpp
-//   9137    http/compatibility.hpp
-//   9147    http/poller.hpp
-//   9186    http/reactor.hpp
-//   9292    evidence/kept_problems.hpp
-//   9355    evidence/record.hpp
-//   9593    evidence/gateway_parts.hpp
-//   9611    evidence/review_parts.hpp
-//   9672    evidence/diagnosis.hpp
-//   9734    evidence/redaction.hpp
-//   9755    evidence/gateway_problems.hpp
-//   9843    serve/asked_requests.hpp
-//   9920    serve/operations.hpp
-//   9987    serve/served_models.hpp
-//  10027    serve/gateway_state.hpp
-//  10085    serve/served_request.hpp
-//  10252    serve/runner.hpp
-//  10314    serve/connection_loop.hpp
-//  10357    serve/request_checks.hpp
-//  10377    serve/tester_code.hpp
-//  10441    gateway/catalogue_entries.hpp
-//  10743    gateway/option_values.hpp
-//  10804    gateway/sweep_run.hpp
-//  10828    document/script_reader.hpp
-//  11036    document/script_files.hpp
-//  11055    document/script_references.hpp
-//  11090    document/script_sections.hpp
-//  11220    document/script_values.hpp
-//  11355    document/loaded_document.hpp
-//  11387    core/calendar.cpp
-//  11497    core/clock.cpp
-//  11899    core/gate.cpp
-//  12109    core/implementation.cpp
-//  12121    core/json_pointer.cpp
-//  12178    core/json_reader.cpp
-//  12517    core/pattern.cpp
-//  12930    core/process.cpp
-//  12954    core/random.cpp
-//  13013    core/relief.cpp
-//  13039    core/reporter.cpp
-//  13122    core/source_location.cpp
-//  13138    core/text.cpp
-//  13492    core/wait.cpp
-//  13504    core/warning.cpp
-//  13518    model/acceptance.cpp
-//  13577    model/checks.cpp
-//  13614    model/connection_fault.cpp
-//  13716    model/failure.cpp
-//  13862    model/fault.cpp
-//  14096    model/finding.cpp
-//  14130    model/hold.cpp
-//  14152    model/http_reply.cpp
-//  14218    model/pace.cpp
-//  14416    model/profile.cpp
-//  14594    model/range.cpp
-//  14624    model/received_request.cpp
-//  14692    model/reply.cpp
-//  15103    model/reply_checks.cpp
-//  15291    model/reply_template.cpp
-//  15462    model/sent_answer.cpp
-//  15490    model/sse_dialect.cpp
-//  15635    request/chat_fields.cpp
-//  15777    request/chat_messages.cpp
-//  15986    request/chat_reader.cpp
-//  16399    request/chat_request.cpp
-//  16483    request/embedding_request.cpp
-//  16571    keys/api_key.cpp
-//  16621    keys/key_store.cpp
-//  17168    keys/keys.cpp
-//  17232    keys/secrets.cpp
-//  17437    answer/bodies.cpp
-//  17542    answer/completion.cpp
-//  17775    answer/completion_events.cpp
-//  17985    answer/completion_json.cpp
-//  18202    answer/default_reply.cpp
-//  18399    answer/embeddings.cpp
-//  18516    answer/events.cpp
-//  18535    answer/occurrences.cpp
-//  18557    answer/schema_checker.cpp
-//  19020    answer/schema_instance.cpp
-//  19393    answer/tokens.cpp
-//  19619    answer/words.cpp
-//  19680    script/chaos.cpp
-//  19820    script/chaos_rules.cpp
-//  19932    script/connection_faults.cpp
-//  20041    script/excerpts.cpp
-//  20104    script/field_matchers.cpp
-//  20517    script/forced_failures.cpp
-//  20621    script/hiding.cpp
-//  20738    script/json_comparison.cpp
-//  20824    script/matcher.cpp
-//  21079    script/matchers.cpp
-//  21435    script/scope.cpp
-//  21493    script/script.cpp
-//  21924    script/text_matchers.cpp
-//  22046    delivery/answer_log.cpp
-//  22216    delivery/delivery.cpp
-//  22680    delivery/faults_and_waits.cpp
-//  22955    delivery/framing.cpp
-//  23072    delivery/gzip.cpp
-//  23139    delivery/pace_schedule.cpp
-//  23208    delivery/progress.cpp
-//  23259    delivery/write_queue.cpp
-//  23407    http/acceptor.cpp
-//  23515    http/compatibility.cpp
-//  23624    http/connection.cpp
-//  24205    http/poller.cpp
-//  24420    http/reactor.cpp
-//  24687    http/request_reader.cpp
-//  25137    http/response.cpp
-//  25218    http/server.cpp
-//  25626    http/sockets.cpp
-//  26134    http/turned_away.cpp
-//  26223    http/wakes.cpp
-//  26271    http/workers.cpp
-//  26384    evidence/diagnosis.cpp
-//  26603    evidence/evidence_json.cpp
-//  26986    evidence/exchange.cpp
-//  27284    evidence/gateway_problems.cpp
-//  27731    evidence/journal.cpp
-//  27889    evidence/kept_problems.cpp
-//  27999    evidence/notes.cpp
-//  28099    evidence/record.cpp
-//  28559    evidence/redaction.cpp
-//  28699    evidence/redirects.cpp
-//  28802    evidence/retries.cpp
-//  29183    evidence/review.cpp
-//  29564    evidence/told_in_body.cpp
-//  29661    evidence/verification.cpp
-//  29778    serve/asked_requests.cpp
-//  29845    serve/chat_judge.cpp
-//  30158    serve/connection_loop.cpp
-//  30318    serve/cross_origin.cpp
-//  30361    serve/delivery_report.cpp
-//  30450    serve/gateway_state.cpp
-//  30486    serve/judge.cpp
-//  30713    serve/limits.cpp
-//  30810    serve/operations.cpp
-//  31032    serve/profile_headers.cpp
-//  31073    serve/reply_answer.cpp
-//  31215    serve/request_checks.cpp
-//  31289    serve/runner.cpp
-//  31550    serve/served_models.cpp
-//  31628    serve/served_request.cpp
-//  31696    gateway/catalogue.cpp
-//  32116    gateway/catalogue_chunks.cpp
-//  32414    gateway/catalogue_delivery.cpp
-//  32569    gateway/catalogue_entries.cpp
-//  32798    gateway/catalogue_failures.cpp
-//  33086    gateway/catalogue_framing.cpp
-//  33273    gateway/catalogue_tool_calls.cpp
-//  33477    gateway/chat_script.cpp
-//  33626    gateway/gateway.cpp
-//  33917    gateway/mishaps.cpp
-//  34264    gateway/options.cpp
-//  34417    gateway/sweep.cpp
-//  34840    document/scenario_files.cpp
-//  34992    document/script_document.cpp
-//  35394    document/script_faults.cpp
-//  35703    document/script_files.cpp
-//  35848    document/script_gateway.cpp
-//  36182    document/script_matchers.cpp
-//  36548    document/script_objects.cpp
-//  36715    document/script_reader.cpp
-//  37158    document/script_references.cpp
-//  37483    document/script_replies.cpp
-//  37960    document/script_schema.cpp
-//  38095    document/script_sections.cpp
+//    457    gateway/chat_script.hpp
+//    604    model/range.hpp
+//    638    script/matcher.hpp
+//    715    script/matchers.hpp
+//    841    model/reply.hpp
+//   1180    model/received_request.hpp
+//   1266    model/failure.hpp
+//   1373    core/wait.hpp
+//   1403    core/clock.hpp
+//   1507    model/fault.hpp
+//   1675    model/hold.hpp
+//   1717    model/pace.hpp
+//   1874    model/sse_dialect.hpp
+//   1992    model/writes.hpp
+//   2023    model/http_reply.hpp
+//   2105    model/connection_fault.hpp
+//   2201    evidence/journal.hpp
+//   2498    model/sent_answer.hpp
+//   2569    script/near_miss.hpp
+//   2613    evidence/verification.hpp
+//   2741    model/finding.hpp
+//   2785    evidence/review.hpp
+//   2909    model/operation.hpp
+//   2940    keys/api_key.hpp
+//   3069    keys/keys.hpp
+//   3133    model/profile.hpp
+//   3165    model/tokenizer.hpp
+//   3177    gateway/options.hpp
+//   3318    model/acceptance.hpp
+//   3498    request/chat_request.hpp
+//   3617    script/scope.hpp
+//   3671    script/failure_scope.hpp
+//   3717    script/chaos.hpp
+//   3812    gateway/sweep.hpp
+//   3949    gateway/catalogue.hpp
+//   4108    gateway/mishaps.hpp
+//   4207    document/scenario_files.hpp
+//   4239    core/error.hpp
+//   4254    document/script_document.hpp
+//   4394    evidence/evidence_json.hpp
+//   4418    core/printed.hpp
+//   4447    core/reporter.hpp
+//   4526  Implementation
+//   4587    core/text.hpp
+//   4690    core/random.hpp
+//   4721    core/json_reader.hpp
+//   4775    core/pattern.hpp
+//   4866    core/json_pointer.hpp
+//   4883    core/calendar.hpp
+//   4917    core/access.hpp
+//   4989    core/timeline.hpp
+//   5174    core/process.hpp
+//   5197    core/relief.hpp
+//   5227    core/warning.hpp
+//   5236    core/rows.hpp
+//   5262    core/change_count.hpp
+//   5306    core/seldom.hpp
+//   5333    model/profile_traits.hpp
+//   5441    model/checks.hpp
+//   5458    model/reply_data.hpp
+//   5526    model/request_error.hpp
+//   5539    model/fault_rows.hpp
+//   5668    model/failure_rows.hpp
+//   5709    model/dialect_rows.hpp
+//   5749    model/finding_kinds.hpp
+//   5826    model/reply_checks.hpp
+//   5861    model/reply_template.hpp
+//   5884    request/embedding_request.hpp
+//   5908    request/chat_parser.hpp
+//   5925    request/chat_fields.hpp
+//   5973    request/chat_reader.hpp
+//   6069    keys/secrets.hpp
+//   6116    keys/key_store.hpp
+//   6342    answer/bodies.hpp
+//   6370    answer/events.hpp
+//   6417    answer/tokens.hpp
+//   6488    answer/completion.hpp
+//   6592    answer/completion_json.hpp
+//   6625    answer/completion_events.hpp
+//   6688    answer/words.hpp
+//   6703    answer/default_reply.hpp
+//   6718    answer/schema_instance.hpp
+//   6739    answer/embeddings.hpp
+//   6755    answer/occurrences.hpp
+//   6778    answer/schema_checker.hpp
+//   6868    script/matcher_node.hpp
+//   6952    script/script.hpp
+//   7210    script/chaos_plan.hpp
+//   7252    script/chaos_rules.hpp
+//   7326    script/connection_faults.hpp
+//   7380    script/forced_failures.hpp
+//   7422    script/field_matchers.hpp
+//   7505    script/hiding.hpp
+//   7543    script/excerpts.hpp
+//   7567    script/json_comparison.hpp
+//   7593    script/matcher_leaf.hpp
+//   7621    delivery/answer_log.hpp
+//   7730    delivery/gzip.hpp
+//   7755    delivery/framing.hpp
+//   7804    delivery/outlet.hpp
+//   7851    delivery/pace_schedule.hpp
+//   7893    delivery/progress.hpp
+//   7943    delivery/waits.hpp
+//   8019    delivery/write_queue.hpp
+//   8111    delivery/delivery.hpp
+//   8377    http/exchange_observer.hpp
+//   8411    http/sockets.hpp
+//   8531    http/wakes.hpp
+//   8576    http/connection.hpp
+//   8843    http/request_reader.hpp
+//   8967    http/server.hpp
+//   9023    http/response.hpp
+//   9038    http/turned_away.hpp
+//   9086    http/workers.hpp
+//   9142    http/acceptor.hpp
+//   9185    http/compatibility.hpp
+//   9195    http/poller.hpp
+//   9234    http/reactor.hpp
+//   9340    evidence/kept_problems.hpp
+//   9410    evidence/record.hpp
+//   9678    evidence/gateway_parts.hpp
+//   9697    evidence/review_parts.hpp
+//   9761    evidence/diagnosis.hpp
+//   9833    evidence/redaction.hpp
+//   9854    evidence/gateway_problems.hpp
+//   9957    serve/asked_requests.hpp
+//  10035    serve/operations.hpp
+//  10105    serve/served_models.hpp
+//  10148    serve/gateway_state.hpp
+//  10208    serve/served_request.hpp
+//  10389    serve/runner.hpp
+//  10455    serve/connection_loop.hpp
+//  10500    serve/request_checks.hpp
+//  10523    serve/tester_code.hpp
+//  10588    gateway/catalogue_entries.hpp
+//  10851    gateway/option_values.hpp
+//  10909    gateway/sweep_run.hpp
+//  10932    document/script_reader.hpp
+//  11124    document/script_files.hpp
+//  11142    document/script_references.hpp
+//  11173    document/script_sections.hpp
+//  11291    document/script_values.hpp
+//  11423    document/loaded_document.hpp
+//  11454    core/calendar.cpp
+//  11564    core/clock.cpp
+//  11966    core/gate.cpp
+//  12176    core/implementation.cpp
+//  12188    core/json_pointer.cpp
+//  12245    core/json_reader.cpp
+//  12584    core/pattern.cpp
+//  12997    core/process.cpp
+//  13021    core/random.cpp
+//  13080    core/relief.cpp
+//  13106    core/reporter.cpp
+//  13189    core/source_location.cpp
+//  13205    core/text.cpp
+//  13559    core/wait.cpp
+//  13571    core/warning.cpp
+//  13585    model/acceptance.cpp
+//  13644    model/checks.cpp
+//  13682    model/connection_fault.cpp
+//  13784    model/failure.cpp
+//  13931    model/fault.cpp
+//  14166    model/finding.cpp
+//  14200    model/hold.cpp
+//  14222    model/http_reply.cpp
+//  14288    model/pace.cpp
+//  14486    model/profile.cpp
+//  14665    model/range.cpp
+//  14695    model/received_request.cpp
+//  14763    model/reply.cpp
+//  15173    model/reply_checks.cpp
+//  15365    model/reply_template.cpp
+//  15537    model/sent_answer.cpp
+//  15565    model/sse_dialect.cpp
+//  15711    request/chat_fields.cpp
+//  15853    request/chat_messages.cpp
+//  16062    request/chat_reader.cpp
+//  16475    request/chat_request.cpp
+//  16559    request/embedding_request.cpp
+//  16647    keys/api_key.cpp
+//  16697    keys/key_store.cpp
+//  17243    keys/keys.cpp
+//  17307    keys/secrets.cpp
+//  17514    answer/bodies.cpp
+//  17619    answer/completion.cpp
+//  17852    answer/completion_events.cpp
+//  18062    answer/completion_json.cpp
+//  18279    answer/default_reply.cpp
+//  18476    answer/embeddings.cpp
+//  18593    answer/events.cpp
+//  18612    answer/occurrences.cpp
+//  18634    answer/schema_checker.cpp
+//  19097    answer/schema_instance.cpp
+//  19470    answer/tokens.cpp
+//  19696    answer/words.cpp
+//  19757    script/chaos.cpp
+//  19898    script/chaos_rules.cpp
+//  20010    script/connection_faults.cpp
+//  20119    script/excerpts.cpp
+//  20181    script/field_matchers.cpp
+//  20590    script/forced_failures.cpp
+//  20694    script/hiding.cpp
+//  20810    script/json_comparison.cpp
+//  20896    script/matcher.cpp
+//  21150    script/matchers.cpp
+//  21501    script/scope.cpp
+//  21559    script/script.cpp
+//  21987    script/text_matchers.cpp
+//  22108    delivery/answer_log.cpp
+//  22278    delivery/delivery.cpp
+//  22742    delivery/faults_and_waits.cpp
+//  23017    delivery/framing.cpp
+//  23134    delivery/gzip.cpp
+//  23201    delivery/pace_schedule.cpp
+//  23270    delivery/progress.cpp
+//  23321    delivery/write_queue.cpp
+//  23469    http/acceptor.cpp
+//  23577    http/compatibility.cpp
+//  23686    http/connection.cpp
+//  24267    http/poller.cpp
+//  24482    http/reactor.cpp
+//  24749    http/request_reader.cpp
+//  25199    http/response.cpp
+//  25280    http/server.cpp
+//  25688    http/sockets.cpp
+//  26196    http/turned_away.cpp
+//  26285    http/wakes.cpp
+//  26333    http/workers.cpp
+//  26446    evidence/diagnosis.cpp
+//  26666    evidence/evidence_json.cpp
+//  27050    evidence/exchange.cpp
+//  27352    evidence/gateway_problems.cpp
+//  27803    evidence/journal.cpp
+//  27961    evidence/kept_problems.cpp
+//  28072    evidence/notes.cpp
+//  28173    evidence/record.cpp
+//  28632    evidence/redaction.cpp
+//  28774    evidence/redirects.cpp
+//  28885    evidence/retries.cpp
+//  29277    evidence/review.cpp
+//  29656    evidence/told_in_body.cpp
+//  29756    evidence/verification.cpp
+//  29873    serve/asked_requests.cpp
+//  29940    serve/chat_judge.cpp
+//  30261    serve/connection_loop.cpp
+//  30421    serve/cross_origin.cpp
+//  30464    serve/delivery_report.cpp
+//  30555    serve/gateway_state.cpp
+//  30591    serve/judge.cpp
+//  30819    serve/limits.cpp
+//  30918    serve/operations.cpp
+//  31141    serve/profile_headers.cpp
+//  31182    serve/reply_answer.cpp
+//  31326    serve/request_checks.cpp
+//  31401    serve/runner.cpp
+//  31664    serve/served_models.cpp
+//  31742    serve/served_request.cpp
+//  31813    gateway/catalogue.cpp
+//  32226    gateway/catalogue_chunks.cpp
+//  32514    gateway/catalogue_delivery.cpp
+//  32666    gateway/catalogue_entries.cpp
+//  32895    gateway/catalogue_failures.cpp
+//  33176    gateway/catalogue_framing.cpp
+//  33360    gateway/catalogue_tool_calls.cpp
+//  33559    gateway/chat_script.cpp
+//  33708    gateway/gateway.cpp
+//  33997    gateway/mishaps.cpp
+//  34335    gateway/options.cpp
+//  34488    gateway/sweep.cpp
+//  34903    document/scenario_files.cpp
+//  35049    document/script_document.cpp
+//  35447    document/script_faults.cpp
+//  35749    document/script_files.cpp
+//  35894    document/script_gateway.cpp
+//  36223    document/script_matchers.cpp
+//  36581    document/script_objects.cpp
+//  36747    document/script_reader.cpp
+//  37185    document/script_references.cpp
+//  37500    document/script_replies.cpp
+//  37967    document/script_schema.cpp
+//  38099    document/script_sections.cpp
 //  38678    document/script_values.cpp
-//  39093  Adapters
-//  39110    adapters/catch2.hpp
-//  39267    adapters/doctest.hpp
-//  39430    adapters/gtest.hpp
+//  39090  Adapters
+//  39107    adapters/catch2.hpp
+//  39264    adapters/doctest.hpp
+//  39427    adapters/gtest.hpp

@@ -18,10 +18,9 @@ namespace mock_gateway::detail {
 
 struct ScriptPlan;
 
-/// The state of a mounted document.
 struct LoadedDocument {
-  /// Held while a document that shares these gates is read, until its new gates are added: otherwise two documents read
-  /// at once could each make a gate of the same name. Locked before `mutex`.
+  /// Held while a document that shares these gates is read, so that two documents do not both make a gate of a name.
+  /// Locked before `mutex`.
   std::mutex naming = {};
   std::mutex mutex = {};  // for everything that a replacement changes
   std::uint64_t owner = 0;
@@ -35,8 +34,8 @@ struct LoadedDocument {
   std::vector<std::uint64_t> connection_faults = {};  // serial numbers; 0: for every connection
   std::weak_ptr<const ScriptPlan> plan = {};          // the mounted plan, while its document exists
 
-  /// Makes the next replacement mount these sections even if unchanged, because their effects were cleared:
-  /// "/failures". With "/stubs", its stubs come before all stubs mounted by then.
+  /// The next replacement mounts these sections ("/failures") even if unchanged, because their effects were cleared.
+  /// With "/stubs", its stubs come before all stubs mounted by then.
   void forget(const std::vector<std::string>& cleared);
 };
 

@@ -22,8 +22,6 @@ namespace mock_gateway {
 namespace detail {
 namespace script_types {
 
-// "scenario": the keys of as_json(scenario), and "sent".
-
 ScriptType expected_outcome() {
   return {"\"answer\", \"error\" or \"answer or error\"",
           R"({"type":"string","enum":["answer","error","answer or error"]})"};
@@ -87,7 +85,6 @@ void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* t
 
 namespace scenario_files {
 
-/// A scenario from a script.
 class ScriptedScenario final : public ScenarioOfFile {
  public:
   explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
@@ -106,7 +103,6 @@ class ScriptedScenario final : public ScenarioOfFile {
   ScriptDocument document_;
 };
 
-/// Adds the scenario of a file, or its problems.
 void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
   ScriptSource source;
   source.file = file;

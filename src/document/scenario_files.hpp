@@ -18,8 +18,8 @@ namespace mock_gateway {
 ///     }
 class Catalogue {
  public:
-  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file. Each is
-  /// one scenario. Throws ScriptError with the problems of all files.
+  /// Reads every `*.json` and `*.jsonc` file in a folder and its subfolders, in byte order, or a single file: one
+  /// scenario each. Throws ScriptError with the problems of all files.
   static Catalogue read(const std::string& folder);
 
   /// The scenarios in the order of their files.

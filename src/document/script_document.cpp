@@ -49,8 +49,8 @@ std::string text_of(std::vector<ScriptProblem>& problems, const std::string& hea
   return text;
 }
 
-/// Returns the first part of a program-made value that JSON text cannot represent: invalid UTF-8, binary or discarded
-/// values, non-finite numbers. Without a message if there is none.
+/// JSON text cannot represent invalid UTF-8, binary or discarded values, and non-finite numbers. Without a message if
+/// there is no such part.
 ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   ScriptProblem problem;
   problem.pointer = pointer;
@@ -140,7 +140,6 @@ void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, L
   }
 }
 
-/// Updates the source locations of unchanged faults.
 void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
   std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
@@ -148,7 +147,7 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
   faults.set_places(places);
 }
 
-/// Returns the stubs of the plan. A stub with the JSON of a mounted one is that stub.
+/// A stub with the JSON of a mounted one is that stub.
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
   std::map<std::string_view, Script::Stubs> earlier;  // by JSON, last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
@@ -168,7 +167,6 @@ std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocu
   return block;
 }
 
-/// Mounts the differences from the mounted state.
 void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
   const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
@@ -323,7 +321,6 @@ ScriptDocument ScriptDocument::from_json(const Json& document) {
 namespace detail {
 namespace script_documents {
 
-/// Returns the models for which a document sets an owner.
 std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
@@ -335,7 +332,7 @@ std::set<std::string> owned_models(const ScriptPlan& plan) {
   return owned;
 }
 
-/// Joins the models. For a model in both lists, the document's owner applies if it sets one.
+/// For a model in both lists, the document's owner applies if it sets one.
 std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
   const std::set<std::string> owned = owned_models(plan);

@@ -20,8 +20,7 @@ class Gate;
 
 /// A problem in a script document, with its position.
 struct ScriptProblem {
-  /// An error prevents the document from being served. With a warning it can be served, but probably does not do what
-  /// its author intends.
+  /// An error prevents the document from being served. A warning marks a probable mistake.
   Severity severity = Severity::error;
   /// The file as named by the caller; empty for a document passed as Json.
   std::string file;
@@ -72,11 +71,9 @@ class LoadedScript {
  public:
   /// Returns the stubs in the order of the document.
   std::vector<Stub> stubs() const;
-  /// Returns the stub with this name, or the first of several. Throws GatewayError with the known names if there is
-  /// none.
+  /// Returns the first stub with this name. Throws GatewayError with the known names if there is none.
   Stub stub(const std::string& name) const;
-  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if the name is
-  /// unknown.
+  /// Returns the gate named in `hold` or `stall_at_gate`. Throws GatewayError with the known names if there is none.
   Gate gate(const std::string& name) const;
 
  private:

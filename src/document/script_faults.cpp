@@ -13,8 +13,6 @@
 namespace mock_gateway::detail {
 namespace script_types {
 
-// Failures.
-
 Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
 
 template <Failure (Failure::*Setter)(Duration) const>
@@ -94,8 +92,6 @@ Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
                                script_values::text_of(node.at("message")));
 }
 
-// Faults.
-
 ScriptType inside_event_type() {
   return {"[event, bytes]", R"({"type":"array","items":{"type":"integer","minimum":1},"minItems":2,"maxItems":2})"};
 }
@@ -155,8 +151,6 @@ ScriptType effect() {
   return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
-// Connection faults.
-
 inline constexpr ScriptRow slow_body_rows[] = {
     {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
     {"gap", &duration, "the pause between two reads", nullptr, true},
@@ -183,7 +177,6 @@ struct NamedConnectionFault {
   ConnectionFault (*make)();
 };
 
-/// Connection faults without an argument.
 inline constexpr NamedConnectionFault named_connection_faults[] = {
     {"reset_on_accept", &reset_on_accept},
     {"close_on_accept", &close_on_accept},

@@ -54,7 +54,7 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
   return files;
 }
 
-/// Returns what a path is other than a regular file; empty for a file.
+/// Empty for a regular file.
 std::string other_kind(fs::file_type type) {
   switch (type) {
     case fs::file_type::fifo: return "a pipe";
@@ -86,7 +86,6 @@ bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>
   return false;
 }
 
-/// Whether the first line of the text looks like YAML.
 bool looks_like_yaml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;

@@ -19,8 +19,6 @@ namespace script_types {
 
 Options& options_of(void* target) { return *static_cast<Options*>(target); }
 
-// "gateway".
-
 inline constexpr ScriptRow model_rows[] = {
     {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
@@ -160,7 +158,6 @@ void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).api_key(script_values::text_of(node));
 }
 
-/// Sets a timeout, which must not be 0.
 template <auto Setter>
 void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
   const auto time = read_value<std::optional<Duration>>(reader, node);
@@ -227,8 +224,6 @@ inline constexpr ScriptRow gateway_rows[] = {
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
 
 ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
-
-// "keys".
 
 ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
 

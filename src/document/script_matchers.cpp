@@ -12,7 +12,7 @@ namespace script_types {
 
 using Matchers = std::vector<Matcher>;
 
-/// Adds the matcher that a function makes: `match<TextMatcher, &user_says>`.
+/// `match<TextMatcher, &user_says>`.
 template <class V, Matcher (*Make)(V)>
 void match(ScriptReader& reader, const ScriptNode& node, void* target) {
   static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
@@ -26,7 +26,7 @@ Matcher all_of(const Matchers& matchers) {
   return all;
 }
 
-/// Returns the matchers of one object, joined by &&.
+/// Joined by &&.
 Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   const Matchers matchers = read_matchers(reader, node);
@@ -56,12 +56,9 @@ void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
 
-/// Returns the text matcher of an object, where the text is optional.
 TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
   return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
 }
-
-// Objects with two or three keys.
 
 inline constexpr ScriptRow message_rows[] = {
     {"position", &whole, "counts from 0; negative positions count from the end", nullptr, true},
@@ -115,7 +112,7 @@ ScriptType list_of_whens() {
   return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
-/// Whether the object has exactly its keys; notes the mistakes.
+/// Notes the mistakes.
 bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
   reader.read_object(node, table, nullptr);
   for (std::size_t row = 0; row < table.count; ++row)
@@ -190,8 +187,6 @@ void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-// Request fields: a function per kind, and a row per field.
-
 void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
   add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
 }
@@ -213,7 +208,6 @@ void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   match_word(reader, node, target);
 }
 
-/// Returns the schema's limits for a field with a fixed list of words.
 const char* limits_of(const FieldWords& known) {
   if (known.count == 0) return "";
   Json words = Json::array();
@@ -264,7 +258,7 @@ void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t co
   for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
 }
 
-/// Returns the rows of `when`, in the order of the schema and the documentation.
+/// In the order of the schema and the documentation.
 std::vector<ScriptRow> all_when_rows() {
   std::vector<ScriptRow> rows;
   append(rows, said_rows, std::size(said_rows));
@@ -282,8 +276,6 @@ const ScriptTable& when_table() {
 }
 
 ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
-
-// Texts.
 
 struct MatchedText {
   std::vector<TextMatcher> matchers;

@@ -1,5 +1,4 @@
-// Reading by tables of keys: unknown and missing keys, "did you mean", ranges, remarks (`x-…`), the limit of 20
-// problems; the source line of a problem.
+// Reading by tables of keys: unknown and missing keys, remarks (`x-…`), the source line of a problem, the limit of 20.
 
 #include "script_reader.hpp"
 
@@ -32,7 +31,7 @@ std::string kind_of(const Json& value) {
 
 void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
-/// Whether a member with this name, possibly misspelled, holds a secret.
+/// The name may be misspelled.
 bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longest name
   if (name.size() > longest) return false;
@@ -89,7 +88,7 @@ constexpr Meaning meanings[] = {
     {"ttft", "first_token_after"},
 };
 
-/// Returns the known word that is meant by another name, or null.
+/// Null if there is none.
 const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
   for (const Meaning& meaning : meanings)
     if (meaning.given == given)
@@ -106,7 +105,7 @@ const std::string* meant(const std::string& given, const std::vector<std::string
 }
 
 std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;  // longer words are similar to none
+  constexpr std::size_t longest = 64;
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
   const std::string* nearest = meant(wanted, known);
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
@@ -118,7 +117,7 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
-  constexpr std::size_t room = 1500;  // in bytes, for the words in a longer message
+  constexpr std::size_t room = 1500;  // in bytes
   std::string all;
   for (std::size_t told = 0; told < known.size(); ++told) {
     const std::string one = text::printable(known[told], room);
@@ -165,7 +164,7 @@ void require_not_both(const ScriptNode& node, const char* one, const char* other
     fail(node, std::string("\"") + one + "\" and \"" + other + "\" cannot be combined");
 }
 
-/// Returns "a whole number from 0 to 65535".
+/// "a whole number from 0 to 65535".
 std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " of at least " + least->dump();
@@ -192,7 +191,6 @@ std::string plain_message(const std::exception& exception) {
   return names;
 }
 
-/// The characters of keys and of member names.
 inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 void hide_keys(std::string& text) {
@@ -211,7 +209,7 @@ const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-/// Returns the position after white space and comments from `at` on, at most the end.
+/// Skips comments too; at most to the end.
 std::size_t skip_space(std::string_view text, std::size_t at) {
   for (;;) {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -225,8 +223,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   }
 }
 
-/// Marks the bytes of values after names of secrets. The text may be invalid JSON, with wrong or missing quotation
-/// marks.
+/// The text may be invalid JSON, with wrong or missing quotation marks.
 std::vector<bool> secret_bytes(std::string_view text) {
   std::vector<bool> secret(text.size());
   const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
@@ -251,7 +248,6 @@ std::vector<bool> secret_bytes(std::string_view text) {
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// Returns a part of a text with each character of a secret replaced by an asterisk.
 std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
   constexpr std::size_t reach = 1000;  // how far before the part a secret or its name may begin
   const std::size_t from = begin - std::min(begin, reach);
@@ -268,7 +264,6 @@ std::string without_secrets(std::string_view text, std::size_t begin, std::size_
   return part;
 }
 
-/// Returns the bounds of the line around a position, limited to bytes near it.
 std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
   constexpr std::size_t reach = 500;
   std::size_t begin = offset - std::min(offset, reach);

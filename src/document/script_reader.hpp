@@ -23,22 +23,20 @@ namespace mock_gateway::detail {
 
 class ScriptReader;
 
-/// A value of a document with its JSON pointer.
 struct ScriptNode {
   const Json& value;
   std::string pointer;
 
   ScriptNode member(const std::string& key, const Json& its_value) const;
-  /// Returns null if there is no such key.
+  /// Null if there is no such key.
   const Json* find(const char* key) const;
-  /// Returns the value of an existing key.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
-  /// Returns the last part of the pointer, the name in its object. Only for names in tables.
+  /// The name in its object. Only for names in tables.
   std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
-/// Thrown while reading a value, and noted by its row or element. Without a message, the problem is already noted.
+/// Thrown while reading a value. Without a message, the problem is already noted.
 struct ScriptMistake {
   std::string pointer;
   std::string message;
@@ -69,30 +67,25 @@ struct ScriptType {
   std::vector<std::string> (*names)() = nullptr;
 };
 
-/// A key of an object.
 struct ScriptRow {
   const char* name;
   ScriptType (*type)();
-  /// Its description, in one line.
   const char* text;
   /// Applies the value to the table's target; null: the reader of the object does.
   void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
   bool required = false;
   /// Additional JSON Schema keywords of this key, as members: `"minimum":1`.
   const char* limits = "";
-  /// A prefix of the description.
   const char* lead = "";
   /// The group of keys that rules treat alike: "$trigger". Empty: none.
   const char* group = "";
 };
 
-/// Returns the row as a member of a group.
 constexpr ScriptRow in_group(const char* group, ScriptRow row) {
   row.group = group;
   return row;
 }
 
-/// The keys of an object.
 struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
@@ -104,9 +97,9 @@ struct ScriptTable {
   /// The table of keys allowed in addition, which another reader applies. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
-  /// Returns the row of a key from either table, or null.
+  /// From either table, or null.
   const ScriptRow* find(const std::string& key) const;
-  /// Returns the keys of a group from both tables.
+  /// From both tables.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -116,14 +109,12 @@ struct ScriptSource {
   std::string text;
   std::map<std::string, JsonPlace> places;  // by pointer
 
-  /// Returns a problem at the position of a value or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
-  /// Sets the line and column of a problem, and the source line without secrets.
+  /// The line is shown without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
   /// Returns the line and column of a byte. Scans the text only once, for any number and order of calls.
   text::Position position(std::size_t offset) const;
 
-  /// An offset with its line and column.
   struct Mark {
     std::size_t offset;
     text::Position position;
@@ -131,8 +122,7 @@ struct ScriptSource {
   mutable std::vector<Mark> marks = {};  // at regular distances, as far as needed
 };
 
-/// The limits of a number, a text or an object in the JSON Schema of a row: type, "minimum", "maximum", "minLength" and
-/// "enum". Readers check types with keys or a pattern.
+/// The limits in the JSON Schema of a row. Readers check types with keys or a pattern.
 struct ScriptLimits {
   explicit ScriptLimits(const ScriptRow& row);
 
@@ -148,14 +138,12 @@ struct ScriptLimits {
   std::vector<std::string> words_ = {};
 };
 
-/// The state of reading a document.
 class ScriptReader {
  public:
   ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// Returns the number of mistakes.
   std::size_t noted() const { return noted_; }
   /// Keeps a name for a check after all documents are read.
   void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
@@ -163,17 +151,15 @@ class ScriptReader {
   const ScriptSource& source() const { return source_; }
   /// Returns the gate with this name, shared by all documents read together.
   Gate gate(const std::string& name);
-  /// Returns the line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row if its value is within the limits. Notes mistakes and
-  /// continues with the next key. Throws ScriptMistake if the value is not an object. Without `apply`, only checks keys
-  /// and limits.
+  /// Applies each key of an object to `target` by its row. Notes mistakes and continues with the next key. Throws
+  /// ScriptMistake if the value is not an object. Without `apply`, only checks keys and limits.
   void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
-  /// Reads each element of a list and notes mistakes. Throws ScriptMistake if the value is not a list.
+  /// Notes mistakes of elements. Throws ScriptMistake if the value is not a list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
-  /// Calls a function and notes its ScriptMistake or GatewayError.
+  /// Notes a ScriptMistake or GatewayError.
   void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
                void* target);
 
@@ -184,8 +170,8 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
-  std::size_t told_ = 0;                             // the noted ones with a message
-  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows used so far
+  std::size_t told_ = 0;  // the noted ones with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;
   std::vector<ScriptReference> references_;
 };
 
@@ -200,22 +186,20 @@ inline constexpr std::size_t most_problems = 20;
 std::string kind_of(const Json& value);
 /// Returns `; did you mean "text"?` if a word is similar, otherwise the words, as far as they fit.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// Returns a message with quoted keys and values, printable and limited in length.
 std::string bounded(const std::string& message);
 /// Whether the gateway ignores the key: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake if both keys are present.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
-/// Returns the one of several keys that is present. Throws ScriptMistake if there are none or two.
+/// Throws ScriptMistake if there are none or two.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object without other keys.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
-/// Replaces strings that look like keys (`sk-` at the start of a word, and the rest) by asterisks. Keeps the number of
-/// characters, so that columns stay.
+/// Replaces strings that look like keys (`sk-…`) by as many asterisks, so that columns stay.
 void hide_keys(std::string& text);
-/// Returns a copy of the text that lives as long as the program: reports name files after their documents are gone.
+/// The copy lives as long as the program: reports name files after their documents are gone.
 const char* lasting(const std::string& text);
-/// Returns the message without the library's name, and with names instead of C++ calls.
+/// Without the library's name, and with names instead of C++ calls.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading

@@ -30,7 +30,6 @@ std::string others_too(std::size_t others) {
 
 std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
 
-/// Returns the part with the stub, and the stub's pointer in it.
 std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
   const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
   const ScriptPart& its =
@@ -38,7 +37,6 @@ std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::
   return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
 }
 
-/// The known names of one kind.
 struct KnownNames {
   std::vector<std::string> all = {};
   std::set<std::string_view> set = {};  // set when `all` is complete
@@ -49,8 +47,7 @@ struct KnownNames {
   }
 };
 
-/// Returns similar or known names. Only for the first problems, up to the limit of a report, because each name is
-/// compared with all known ones.
+/// Only for the first problems, up to the limit of a report: each name is compared with all known ones.
 std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
   return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
@@ -70,8 +67,6 @@ void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems
                                 " matches every request that this one matches"}));
   }
 }
-
-// States.
 
 /// The reachable states: the initial states of state machines, and those set by stubs that can answer.
 class ReachableStates {
@@ -102,7 +97,6 @@ class ReachableStates {
   }
 
   bool has(const State& state) const { return reached_.count(state) > 0; }
-  /// Returns the reachable states of a state machine.
   std::vector<std::string> of(const std::string& machine) const {
     std::vector<std::string> states;
     for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
@@ -130,7 +124,6 @@ std::string as_object(const std::string& key, const std::string& value) {
   return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
 }
 
-/// Returns the error for `{"machine": "login", "state": "started"}`, with the correct form.
 std::string misspelling(const std::vector<MachineState>& states) {
   const std::string machine = states[0].state;
   const std::string state = states[1].state;
@@ -197,7 +190,6 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
 
 // Models, keys and operations.
 
-/// Returns the names declared by the documents.
 std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
@@ -260,7 +252,6 @@ void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all
   plan.taken.clear();
 }
 
-/// Returns the problem with the name of an operation, if any.
 std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
   const std::size_t space = open.name.find(' ');
   const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));

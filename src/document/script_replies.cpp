@@ -19,8 +19,6 @@ namespace script_types {
 
 Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
 
-// Tool calls.
-
 inline constexpr ScriptRow tool_call_rows[] = {
     {"name", &text, "the function, or the custom tool", nullptr, true},
     {"arguments", &json_object, "its arguments; {} unless set", nullptr},
@@ -38,13 +36,11 @@ ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
-/// Applies a value with a setter of the reply.
 template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
-/// The same for a setter without a parameter, if the value is `true`.
 template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
@@ -78,8 +74,6 @@ void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) 
   if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "the list needs at least one tool call");
   reader.read_list(node, &set_tool_call, target);
 }
-
-// Setters with their own kinds of values.
 
 void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
@@ -208,7 +202,7 @@ ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
-/// The keys allowed with a failure, a raw reply or chunks: none that only apply to completions.
+/// None of the keys that only apply to completions.
 ScriptType written_reply() {
   return {"object",
           R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
@@ -281,7 +275,6 @@ inline constexpr ScriptTable reply_table{
 
 ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
-/// Returns an empty completion.
 Reply silent_reply() {
   ReplyData data;
   data.choices.emplace_back();
@@ -342,7 +335,6 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
   push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
-/// Whether the key is content of one choice.
 bool is_choice_key(const std::string& key) {
   for (const char* known : content_kinds)
     if (key == known) return true;
@@ -382,7 +374,7 @@ ReplyStep scenario_step(const ScriptNode& node) {
   return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
-/// Returns the key for the kind of the reply; for a completion, the first key with content. Empty if there is none.
+/// For a completion, the first key with content. Empty if there is none.
 std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -406,7 +398,7 @@ std::string_view kind_of(const ScriptNode& node) {
   script_reading::fail(node, "a reply needs one of: " + all);
 }
 
-/// Returns the reply of this kind, before other setters apply.
+/// Before other setters apply.
 Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "failure") return read_failure(reader, node);
   if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
@@ -424,7 +416,6 @@ Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view 
   return join_choices(parts);
 }
 
-/// Rejects keys that only apply to completions in replies written by the test.
 void require_written(const ScriptNode& node, std::string_view kind) {
   for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
                           "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
@@ -434,7 +425,6 @@ void require_written(const ScriptNode& node, std::string_view kind) {
   }
 }
 
-/// Rejects other keys with a scenario, the default reply and "ask".
 void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))

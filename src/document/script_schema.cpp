@@ -13,7 +13,6 @@ namespace script_schemas {
 
 Json read(const std::string& text) { return read_json(text); }
 
-/// Replaces every occurrence of `name` by `part`.
 void put(Json& schema, const char* name, const Json& part) {
   if (schema == name) {
     schema = part;
@@ -23,7 +22,6 @@ void put(Json& schema, const char* name, const Json& part) {
   for (Json& inner : schema) put(inner, name, part);
 }
 
-/// Returns the rules of a table with the groups replaced by their keys.
 Json with_keys(const Json& rules, const ScriptTable& table) {
   if (rules.is_array()) {
     Json made = Json::array();
@@ -95,7 +93,6 @@ Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-/// Adds the missing rows.
 void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];

@@ -122,7 +122,6 @@ void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
 
 ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
 
-/// Returns the location in "source".
 SourceLocation source_of(const ScriptNode& node) {
   constexpr std::size_t most_digits = 9;
   const std::string& text = script_values::text_of(node);
@@ -392,7 +391,6 @@ const ScriptTable& chaos_table() {
 
 ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
-/// Returns a rule that slows a reply or precedes it.
 Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
   if (kind == "pace") {
     const Pace pace = read_value<Pace>(reader, node.at("pace"));
@@ -505,7 +503,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// Checks the "bundle" section. It describes the origin of the rest and changes nothing.
+/// The section describes the origin of the rest and changes nothing.
 void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -542,7 +540,6 @@ ScriptType document() { return {"document", nullptr, &document_table}; }
 
 }  // namespace script_types
 
-/// Adds the pace and the faults of the answer.
 HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
   if (node.find("first_token_after"))
     reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));

@@ -49,7 +49,6 @@ struct ScriptedOperation {
   std::vector<HttpReply> replies;
 };
 
-/// One of several documents read together.
 struct ScriptPart {
   const ScriptSource* source;
   std::size_t first_stub;  // in the plan
@@ -57,11 +56,9 @@ struct ScriptPart {
   std::vector<MachineState> states;  // from its section "states"
 };
 
-/// The contents of documents.
 struct ScriptPlan {
   std::vector<std::string> files;
   std::vector<ScriptProblem> warnings;
-  /// The "gateway" sections of the documents.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
   std::vector<StubPlan> stubs;
@@ -70,13 +67,12 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
-  /// The "scenario" section of the last document with one. Without a name, no document has one.
+  /// From the last document with a scenario. Without a name, no document has one.
   ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
-  /// The JSON of each section except "stubs" and "gateway", by name: unchanged sections need not be mounted again.
+  /// JSON by name, except "stubs" and "gateway": unchanged sections need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While reading: the documents read so far, and the things that must be unique: {"name", a key's}, {"secret", a
-  /// key's}, {method, path}.
+  /// While reading: the documents, and what must be unique: {"name", a key's}, {"secret", a key's}, {method, path}.
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
@@ -112,40 +108,32 @@ ScriptType document();
 
 }  // namespace script_types
 
-/// Reads the matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
-/// Reads a list of calls in the form that a client sees.
+/// In the form that a client sees.
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
-/// Reads the failure of an object with "failure" and its setters among other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
-/// Whether read_failure() reads this key.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type` tells whether that key has
 /// another meaning there.
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Reads the trigger of an object among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
 /// Throws ScriptMistake for an invalid fault, with its problems noted.
 std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
-/// Applies a "gateway" section to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// Reads a whole document and adds its contents to the plan. The reader's source must live until
-/// script_references::resolve().
+/// Reads a document into the plan. The reader's source must live until script_references::resolve().
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
 
 /// The same, with all mistakes noted; for a document in another format, only the probable format.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
-/// Returns the heading, the number of problems if there are several, and the problems. Removes problems beyond the
-/// limit.
+/// Removes problems beyond the limit.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
-/// Runs the checks that need the whole plan. Throws ScriptError for errors; stores warnings in the plan. The sources
-/// must still exist.
+/// Throws ScriptError for errors; stores warnings in the plan. The sources must still exist.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents

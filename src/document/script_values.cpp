@@ -37,7 +37,6 @@ ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-/// The schema of a limit: a number and a window.
 inline constexpr const char* limit_schema =
     R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
 
@@ -163,7 +162,7 @@ std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// Returns a number with a unit; empty for other texts and beyond 100 years.
+/// Empty for other texts and beyond 100 years.
 std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -207,7 +206,6 @@ std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const
   return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
-/// Returns a time within the limits of a pace.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   const auto time = read_value<Duration>(reader, node);
   if (time > std::chrono::hours(30 * 24))
@@ -215,7 +213,6 @@ Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
   return time;
 }
 
-/// Returns the only key of an object, which names a distribution.
 const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
   return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");

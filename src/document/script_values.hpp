@@ -106,33 +106,30 @@ T read_value(ScriptReader& reader, const ScriptNode& node) {
 
 namespace script_values {
 
-/// Returns the node. Throws ScriptMistake unless it is a list of `size` elements.
+/// Throws ScriptMistake unless it is a list of `size` elements.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
 /// The limit for names of stubs, keys, tests, gates, state machines and states, which lists, logs and reports repeat.
 inline constexpr std::size_t most_bytes_of_name = 256;
 /// Returns the error for a name that is too long; empty otherwise.
 std::string too_long_a_name(const std::string& name);
-/// Returns a name. Throws ScriptMistake if it is not a text or too long.
+/// Throws ScriptMistake if it is not a text or too long.
 const std::string& name_of(const ScriptNode& node);
 /// Returns the name or id of a key. Also throws ScriptMistake if it looks like a secret.
 const std::string& key_name(const ScriptNode& node);
 /// Reads a limit that is not 0.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
-/// Returns the index of one of these words.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
 /// Returns a time within the limits of a pace: at most 30 days.
 Duration pace_time(ScriptReader& reader, const ScriptNode& node);
-/// Returns the text of a string. Throws ScriptMistake for other values.
 const std::string& text_of(const ScriptNode& node);
 /// Requires `true`. `false` is a mistake: leave the key out instead.
 void require_yes(const ScriptNode& node);
 
 }  // namespace script_values
 
-/// Applies a value with a setter that returns a changed copy: `apply<&Reply::every>`. A setter without a parameter is
-/// called for `true`.
+/// `apply<&Reply::every>`. A setter without a parameter is called for `true`.
 template <auto Setter>
 struct SetBy;
 

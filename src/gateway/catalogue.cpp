@@ -26,7 +26,6 @@ namespace mock_gateway {
 namespace detail {
 namespace verdicts {
 
-/// Whether `part` is a subsequence of `whole`.
 bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
@@ -35,7 +34,7 @@ bool is_left_of(std::string_view part, std::string_view whole) {
   return at == part.size();
 }
 
-/// Whether arguments are equal as JSON. Empty arguments equal {}.
+/// The same JSON in any format; nothing equals {}.
 bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
@@ -116,7 +115,7 @@ Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, c
   return compare_calls(got, whole);
 }
 
-/// Returns OpenAI's name for a reason of other servers, as many clients do.
+/// OpenAI's name for a reason of other servers, as many clients do.
 std::string_view documented_reason(std::string_view reason, bool has_calls) {
   if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
   if (reason == "eos") return "stop";
@@ -128,12 +127,10 @@ bool same_reason(std::string_view told, std::string_view sent, bool has_calls) {
   return told == sent || told == documented_reason(sent, has_calls);
 }
 
-/// Whether the client dropped the usage that it asked for and received.
 bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
 }
 
-/// Compares finish_reason and usage, if the scenario has them.
 Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const bool has_calls = !scenario.tool_calls.empty();
   if (outcome.finish_reason && !scenario.finish_reason.empty() &&
@@ -154,13 +151,11 @@ Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription&
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-/// Whether the finish_reason passed to the caller says that the answer failed.
 bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return scenario.reason_tells && outcome.finish_reason &&
          same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
-/// Whether the client made the calls spelled in the text and omitted the text.
 bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   return !scenario.spelled_calls.empty() && outcome.text.empty() &&
          compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
@@ -189,7 +184,7 @@ bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
-/// Returns "text \"…\" and 1 tool call: f({})".
+/// "text \"…\" and 1 tool call: f({})".
 std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
@@ -208,7 +203,7 @@ std::string said(const std::string& text, const std::vector<wire::ToolCall>& cal
   return said;
 }
 
-/// Returns ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
+/// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
 std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
@@ -218,7 +213,6 @@ std::string said_besides(const std::optional<std::string>& finish_reason, const 
   return said;
 }
 
-/// Returns the actual and the expected answer for an unacceptable outcome.
 std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
@@ -228,7 +222,6 @@ std::string story(const ClientOutcome& outcome, const ScenarioDescription& scena
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
   told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
-  // Long texts are cut above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;

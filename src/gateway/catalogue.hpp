@@ -23,29 +23,24 @@ struct ClientOutcome {
   /// The text passed to the caller; if the call failed during a stream, the text before the failure. After a retry,
   /// what the caller shows: the text of the last try, or of all tries.
   std::string text;
-  /// The tool calls of the answer; their ids are not compared. A client without tools skips the scenarios with
-  /// tool_calls().
+  /// The tool calls of the answer, compared without ids. A client without tools skips scenarios with tool_calls().
   std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was informed of a failure: an exception, an error value, an error event.
   bool error = false;
   /// Whether the test had to abort the call because it did not end.
   bool hung = false;
-  /// The number of requests of the call; more than 1 after retries. Then an error may follow the concatenated texts of
-  /// several tries.
+  /// The number of requests of the call. After retries, an error may follow the concatenated texts of several tries.
   int tries = 1;
   /// The finish_reason passed to the caller, as on the wire ("tool_calls") or as OpenAI's equivalent: "stop" for "eos",
   /// "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none. Only judged if the
-  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as informing the caller of
-  /// the error.
+  /// scenario has one and this is set. A reason that means failure ("content_filter") counts as an error.
   std::optional<std::string> finish_reason = {};
-  /// The usage passed to the caller: prompt, completion and total. Only judged if the scenario's whole answer has one
-  /// and this is set.
+  /// Prompt, completion and total. Only judged if the scenario's whole answer has usage and this is set.
   std::optional<TokenUsage> usage = {};
   /// Whether the client asked for a stream, where finish_reason and usage may differ from a plain answer. If unset,
   /// values for either form pass, including zeros for the usage of a stream without usage.
   std::optional<bool> streamed = {};
-  /// Whether the client asked for the usage of a stream (`stream_options.include_usage`) for its caller. It must then
-  /// pass on the usage if the stream has one.
+  /// Whether the call asked for usage (`stream_options.include_usage`). The client must then not lose it.
   bool asked_for_usage = false;
 };
 
@@ -56,14 +51,13 @@ struct ScenarioData;
 
 }  // namespace detail
 
-/// The result of Scenario::judge. True if a good client may have this outcome. Prints itself:
-/// `CHECK(scenario.judge(outcome))`.
+/// The result of Scenario::judge. True if a good client may have this outcome. `CHECK(scenario.judge(outcome))`.
 class [[nodiscard]] Verdict {
  public:
   enum class Kind {
     /// The caller got the whole answer and no error.
     handled,
-    /// The client reported an error to its caller, possibly by a finish_reason, and before it only text that was sent.
+    /// The caller was informed of an error, possibly by a finish_reason, and before it only saw text really sent.
     error_surfaced,
     /// The caller got an incomplete answer without an error, or an error as an answer.
     silent_data_loss,
@@ -75,7 +69,6 @@ class [[nodiscard]] Verdict {
   };
 
   Kind kind() const { return kind_; }
-  /// Whether a good client may have this outcome.
   explicit operator bool() const { return acceptable_; }
   /// Returns the verdict. If unacceptable, also the actual outcome, the expected one, and what a good client does.
   const std::string& message() const { return message_; }
@@ -92,7 +85,6 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
-/// Prints its message, with a line end if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
 /// A gateway behavior that has caused problems for real clients, ready to mount. A handle: cheap to copy.
@@ -128,11 +120,9 @@ class Scenario {
   const std::string& reference() const;
   /// Returns what a good client does, in one line.
   const std::string& good_client() const;
-  /// What a good client may do.
   Expected expected() const;
   /// Returns the complete text of the reply. Empty if the reply has none.
   const std::string& text() const;
-  /// Returns all tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
   /// Returns the finish_reason of the streamed answer. Empty without one or for an incomplete answer, unless the reason
   /// itself tells of that: "content_filter".

@@ -14,24 +14,20 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
-/// The usual text, cut at its token limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
-/// Ends the stream with this finish_reason after half of the text.
 void end_at_half(Chunks& chunks, const char* finish_reason) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
-/// Ends the stream with this finish_reason where cut_text ends.
 void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
 }
 
-/// Sets `created`, which is JSON.
 void created(Chunks& chunks, const char* value) {
   for (Json& chunk : chunks) add_to(chunk, R"("created":)" + std::string(value));
 }
@@ -45,7 +41,6 @@ std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// Returns the member with this thought instead of "".
 std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Adds the model's thoughts before the answer: as this member of two deltas, or of the message.
 void think_first(Chunks& chunks, const char* member) {
@@ -56,11 +51,8 @@ std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
-/// Returns a content part with text, as JSON.
 std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
-/// Returns a chunk with this part as its content.
 Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
-/// Content parts that are not part of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
@@ -68,10 +60,8 @@ std::string body_of_parts(const std::string& parts) {
   return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
 
-/// Returns this JSON with all non-ASCII characters escaped.
 std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// Returns a chunk with text in JSON form, whose escapes stay unchanged.
 std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {

@@ -13,13 +13,10 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Returns the usual answer with a Content-Length, streamed or not.
 Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
 
-/// Sends nothing and keeps the connection open.
 Effect silence() { return stall(); }
 
-/// How often "live-stream" repeats the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {

@@ -35,17 +35,15 @@ enum Trait : unsigned {
   whole_answer = 0,
   /// A good client may report an error.
   error_too = 1,
-  /// A good client reports an error.
   only_error = 2,
-  /// A good client reports an error, and has no text.
+  /// Only an error, without text.
   no_answer = only_error | 4,
-  /// A good client reports an error, or passes on the finish_reason, which reveals the problem.
+  /// An error, or the finish_reason, which reveals the problem.
   reason_tells = only_error | 8,
   /// A plain request gets a correct usual answer.
   streams_only = 16,
   /// The stream has usage; a plain answer always has it.
   streams_usage = streams_only | 32,
-  /// A client needs a timeout.
   endless = 64,
   /// It happens in the second call on a reused connection.
   second_call = 128,
@@ -54,14 +52,12 @@ enum Trait : unsigned {
   first_try = error_too | then_answer,
 };
 
-/// All text of the answer, repeated `times` times.
 struct Says {
   const char* text;
   std::size_t times = 1;
 };
 
-/// Text sent in addition to, or instead of, the text: a client may show it before it reports an error. With
-/// then_answer: the text of the first try.
+/// Additional or alternative text that a client may show before it reports an error; of the first try with then_answer.
 struct Sends {
   const char* text;
 };
@@ -79,8 +75,7 @@ struct Spells {
 
 }  // namespace catalogue_parts
 
-/// The row of a scenario: its name, description, references, what a good client does, its traits, and the parts that
-/// differ from the usual answer, in any order. Everything is constexpr, so that a table of rows needs no code.
+/// A scenario. The parts that differ from the usual answer are in any order; constexpr, so a table needs no code.
 struct ScenarioRow {
   template <class... Parts>
   constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
@@ -93,9 +88,8 @@ struct ScenarioRow {
   /// Returns the reply to a stream or plain request; with then_answer, to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
-  /// Returns this reply with the row's fault.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// Returns the reply in the row; with then_answer, the reply to the first of every two requests.
+  /// With then_answer, the reply to the first of every two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -130,7 +124,6 @@ struct ScenarioRow {
   Reply stream_reply() const;
   std::string plain_body() const;
   std::string whole_text() const;
-  /// The finish_reason of streams.
   const char* reason() const;
 
   constexpr void set(catalogue_parts::Says whole) { text = whole; }
@@ -144,7 +137,6 @@ struct ScenarioRow {
   }
   /// The argument of those functions below that take one.
   constexpr void set(const char* value) { given = value; }
-  /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
@@ -156,18 +148,14 @@ struct ScenarioRow {
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
   constexpr void set(SseDialect (*function)()) { dialect = function; }
-  /// A change to the reply, in both forms.
   constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
-  /// A fault: its place and its effect.
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
   constexpr void set(Effect (*function)()) { effect = function; }
-  /// The fault of every connection, or other faults of connections.
   constexpr void set(ConnectionFault (*function)()) { connection = function; }
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
-/// The description of a scenario, and the data to judge a client.
 struct ScenarioDescription {
   std::string name = {};
   std::string group = {};
@@ -176,15 +164,11 @@ struct ScenarioDescription {
   std::string good_client = {};
   Scenario::Expected expected = Scenario::Expected::answer;
   std::string text = {};
-  /// Text sent in addition to, or instead of, the text: a client may show it before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
-  /// Calls spelled in the text: a client may make them instead.
   std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
-  /// The finish_reason of plain answers, if different.
   std::optional<std::string> plain_finish_reason = {};
-  /// Whether passing on the finish_reason counts as reporting the failure.
   bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
@@ -205,76 +189,59 @@ class ScenarioOfFile {
 
   virtual Options options(Options base) const = 0;
   virtual void mount(Gateway& gateway) const = 0;
-  /// Whether one of its stubs answered. Only called for exchanges that a stub answered.
+  /// Only called for exchanges that a stub answered.
   virtual bool answered(const Exchange& exchange) const = 0;
 };
 
-/// The data behind a Scenario handle.
 struct ScenarioData {
   ScenarioDescription said;
-  /// The behavior: a row of the catalogue or a file. The other one is null.
+  /// A row of the catalogue or a file; the other one is null.
   const ScenarioRow* row = nullptr;
   std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
+/// The rows must outlive the scenarios; sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 namespace catalogue_parts {
 
-/// Parses text of the catalogue as JSON; the only place that does.
+/// The only place that parses text of the catalogue.
 Json parse(const std::string& text);
-/// Returns a JSON string with this value.
 std::string json_string(std::string_view value);
-/// Returns the text with its first `part`, which must exist, replaced by `other`.
+/// `part` must exist.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-/// Returns JSON as a server-sent event.
 std::string event_of(const std::string& json);
-/// Returns a chunk with these members in its delta. `finish_reason` is JSON.
+/// `finish_reason` is JSON.
 Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
-/// Return the only choice of a chunk, and its delta.
 Json& choice_of(Json& chunk);
 Json& delta_of(Json& chunk);
-/// Adds or replaces these members of an object. Json::operator[] would compile many templates for each length of a
-/// literal.
+/// Adds or replaces members. Json::operator[] would compile many templates for each length of a literal.
 void add_to(Json& object, const std::string& members);
-/// Replaces the first `part` of the JSON by `other`.
 void replace_in(Json& json, std::string_view part, std::string_view other);
-/// The chunk with the role.
 Json opening();
-/// A chunk with text.
 Json saying(std::string_view text);
-/// The last chunk of an answer.
 Json closing(std::string_view finish_reason = "stop");
 /// Returns a chunk with these members after the model.
 Json chunk_with(const std::string& members);
 /// The chunks of the usual answer: the role, four with text, the end.
 Chunks usual_chunks();
 Reply stream_of(const Chunks& chunks);
-/// All events of the usual answer.
 std::string usual_events();
 
-/// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// Returns the members of a message with this text.
 std::string message_saying(std::string_view text);
-/// Returns a plain completion. `finish_reason` is JSON. `in_choice` and `in_body` are members with a comma before each.
+/// `finish_reason`, `in_choice` and `in_body` are JSON; each member begins with a comma.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
-/// The body of the usual answer.
 std::string usual_body();
 
-/// The usual answer.
 Reply usual_reply(bool streamed);
-/// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
-/// Sets the finish_reason of the last chunk.
 void end_with(Chunks& chunks, const char* finish_reason);
-/// Moves the finish_reason into the chunk with the last text.
 void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends if its server does not answer.
@@ -290,24 +257,18 @@ Trigger in_a_character(bool streamed);
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
-/// Returns the members of a message with calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
-/// The head of a fragment: index, id and type.
 std::string head_of(const std::string& index, const std::string& id);
-/// Returns the members of a fragment's function; without a name, only the arguments.
+/// Without a name, only the arguments.
 std::string function_of(std::string_view name, std::string_view arguments);
-/// Returns a chunk with one fragment of a call: the members before its function, ending with a comma, and its function.
+/// The members before the function end with a comma.
 Json fragment(const std::string& head, const std::string& function);
-/// Returns a chunk with more arguments of call_1.
 Json more(std::string_view arguments);
 /// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
-/// Returns the chunk with the role and no content.
 Json silent_opening();
-/// Returns the body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
 void add_failures(Scenarios& all);

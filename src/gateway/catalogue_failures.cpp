@@ -12,7 +12,7 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// An error body as OpenAI writes it. The code is JSON.
+/// The code is JSON.
 std::string error_body(const char* message, const char* code) {
   return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
          "}}";
@@ -22,22 +22,17 @@ std::string overloaded_body() { return error_body("the model is overloaded", R"(
 
 Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
-/// Replaces everything after two pieces of text by these bytes.
 void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(std::move(bytes));
 }
 
-/// A 400 with this body.
 Failure refused_with(const char* body) { return bad_request().json_body(parse(body)); }
 
-/// A 429 without Retry-After, with this body.
 Failure limited_with(const char* body) { return rate_limited().without_retry_after().json_body(parse(body)); }
 
-/// A 429 with this Retry-After.
 Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
-/// A 429 whose message does not mention a header.
 Failure limited_without_retry_after() {
   return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
 }
@@ -57,7 +52,7 @@ Failure no_answer_behind_proxy(int status, const char* what) {
 void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 std::string only_body(const char* body) { return body; }
 
-/// Sends an answer with these choices, which are JSON.
+/// The choices are JSON.
 void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
@@ -66,13 +61,11 @@ std::string body_with_choices(const char* choices) {
          std::string(choices) + "," + usage + "}";
 }
 
-/// Status-200 errors for a client over its rate limit, and for an overloaded service.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
-/// Google's errors with the time to retry, and with the exhausted quota.
 inline constexpr const char* delay_body =
     R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
     R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"

@@ -14,7 +14,6 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// Inserts these bytes before each chunk with text.
 void say_before_text(Chunks& chunks, const char* bytes) {
   for (std::size_t i = 4; i > 0; --i)
     chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
@@ -26,14 +25,13 @@ Reply by_hand(const std::string& fields, const std::string& body) {
                                   garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
-/// Returns an HTTP chunk of these bytes; without bytes, the end of the body.
+/// Without bytes: the end of the body.
 std::string http_chunk(const std::string& bytes) {
   char size[2 * sizeof bytes.size()];
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// Returns these bytes as an uncompressed Brotli stream (RFC 7932, section 9). Its blocks are so short that a client
-/// that does not decode it finds no event and no JSON.
+/// As an uncompressed Brotli stream (RFC 7932, section 9): a client that does not decode it finds no event and no JSON.
 std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
   // The stream begins with a bit for a window of 64 KiB. Each block has: one bit (not the last), two bits (a length of
@@ -50,7 +48,6 @@ std::string as_brotli(std::string_view bytes) {
   return stream + '\3';  // the last, empty block
 }
 
-/// A text that mentions the end of a stream.
 inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
 
 /// Longer than the limits of line readers.

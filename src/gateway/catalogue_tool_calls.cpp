@@ -10,7 +10,6 @@
 namespace mock_gateway::detail {
 namespace catalogue_parts {
 
-/// Returns the chunks of these calls, one chunk each.
 Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
   Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -34,14 +33,12 @@ std::vector<wire::ToolCall> encoded_call() {
   return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
-/// Two calls with the same id.
 std::vector<wire::ToolCall> calls_with_one_id() {
   std::vector<wire::ToolCall> calls = two_weather_calls();
   calls[1].id = calls[0].id;
   return calls;
 }
 
-/// Returns this JSON with the arguments of the usual call as an object instead of a string.
 std::string with_object(const std::string& json) {
   const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
@@ -53,11 +50,9 @@ inline constexpr const char* spelled_call =
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// Replaces the call's type by these members.
 void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// Adds these members to each delta with text, or to the message.
 void add_members(Chunks& chunks, const char* members) {
   for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }

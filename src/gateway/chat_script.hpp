@@ -47,8 +47,7 @@ class Stub {
   /// Returns the location of the `gateway.chat()` call that began it.
   SourceLocation where() const;
 
-  /// Unmounts the stub: later requests no longer match it. Its expectations still count. Calling it again has no
-  /// effect.
+  /// Unmounts the stub: later requests no longer match it. Expectations still count. Repeated calls have no effect.
   void remove() const;
   /// Returns a handle that removes the stub when it goes out of scope.
   [[nodiscard]] ScopedStub scoped() const;
@@ -83,8 +82,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Restricts the stub to requests that match every matcher. Without `when` it matches all requests. Evaluation stops
-  /// at the first mismatch.
+  /// Restricts the stub to requests that match every matcher, up to the first mismatch. Default: all requests.
   template <class... Matchers>
   StubBuilder when(Matchers&&... matchers) && {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -116,8 +114,7 @@ class [[nodiscard]] StubBuilder {
   StubBuilder priority(int priority) &&;
   /// Restricts the stub to a state of a state machine. The state is "started" until a stub or the test changes it.
   StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Moves the state machine to this state with each answer. This is atomic with the choice of the stub: of two
-  /// simultaneous requests, one sees the new state.
+  /// Moves the state machine to this state with each answer, atomically with the choice of the stub.
   StubBuilder then_state(std::string machine, std::string state) &&;
   /// Sets the name in reports. Default: its source line.
   StubBuilder named(std::string name) &&;

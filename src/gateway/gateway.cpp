@@ -62,7 +62,6 @@ ServeSettings settings(const OptionValues& options) {
   return settings;
 }
 
-/// Returns the name by which clients on this machine reach a listening host.
 std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -159,7 +158,7 @@ class Gateway::Impl : public detail::NoteSource {
     if (!report.unwinding) std::abort();
   }
 
-  /// Returns how long verify() and review() wait for open requests: not at all in a function called by the gateway.
+  /// Not at all in a function called by the gateway.
   Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
 
   static constexpr Duration patience = std::chrono::seconds{1};

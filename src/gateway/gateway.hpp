@@ -72,8 +72,7 @@ class Gateway {
   /// inside each multi-byte character, before `[DONE]`, and at the end. Places in other replies: before and after the
   /// head, in the middle of the body, inside each of its multi-byte characters, and at the end. The effects are
   /// sweep_effects(), without the stall on the manual clock, which would not advance. Effects that equal another one at
-  /// a place are skipped (truncate() where it closes the connection). With splits() nothing breaks: the answer is
-  /// divided into two writes at each byte.
+  /// a place are skipped.
   ///
   /// While the callable runs, every chat request gets the step's reply instead of a stub's, including retries;
   /// SweepOptions::when restricts this. Of several requests of the unbroken run, the first determines the places.
@@ -92,14 +91,14 @@ class Gateway {
   /// Answers every request in the scope with a failure until clear_failures().
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
-  /// Ends all forced failures, including queued ones; with a scope, only those for that scope.
+  /// Ends all forced failures, including queued ones; with a scope, only its own.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
-  /// Adds a chaos rule: which chat requests it breaks and how, decided by Options::seed; see Chaos. Rules apply in the
-  /// order added, and all that strike apply; a failure ends the list. They affect answers of stubs and of the default
-  /// reply, not rejections. They are numbered from 1. Exchange::chaos lists the strikes; verify() and review() print
-  /// the seed. verify() does not report a chaos fault that the reply did not reach.
+  /// Adds a chaos rule, decided by Options::seed; see Chaos. Rules apply in the order added, and all that strike apply;
+  /// a failure ends the list. They affect answers of stubs and of the default reply, not rejections. They are numbered
+  /// from 1. Exchange::chaos lists the strikes; verify() and review() print the seed. verify() does not report a chaos
+  /// fault that the reply did not reach.
   void chaos(const Chaos& rule);
   /// Removes the chaos rules and their counts: the next rule is number 1 and counts from the first request.
   void clear_chaos();
@@ -113,7 +112,7 @@ class Gateway {
   /// Strikes every connection at the fault's moment until clear_connection_faults() or reset(). Replaces an earlier
   /// fault of that moment. Faults queued by next_connection come first. verify() does not report if no connection came.
   void every_connection(const ConnectionFault& fault);
-  /// Removes the pending faults of next_connection and those of every_connection.
+  /// Removes the pending faults of next_connection and every_connection.
   void clear_connection_faults();
   /// Closes the port, so that connecting fails with ECONNREFUSED, until accept_connections() or reset(). The number of
   /// attempts is unknown. Open connections continue; those waiting to be accepted are reset. No effect if the port is
@@ -131,10 +130,9 @@ class Gateway {
   /// `DELETE /v1/models/{id}`.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
-  /// Mounts script documents as one block: within it the first matching stub answers, and the block precedes stubs
-  /// mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws ScriptError for errors in the
-  /// documents, and GatewayError for a "gateway" section, which configures the start of a gateway:
-  /// `Gateway(ScriptDocument::read({path}).options())`.
+  /// Mounts the script documents of a file or a folder, as ScriptDocument::read and ScriptDocument::mount do. Throws
+  /// ScriptError for errors in the documents, and GatewayError for a "gateway" section, which configures the start of a
+  /// gateway: `Gateway(ScriptDocument::read({path}).options())`.
   LoadedScript load(const std::string& path);
   /// Mounts a document from a JSON value.
   // A template, so that load("demo.json") is a path.
@@ -165,16 +163,14 @@ class Gateway {
   /// test counts for the next test, unless tests have their own key or header (RequestScope).
   void reset();
 
-  /// Closes all connections and stops listening, as the destructor does; this takes up to 50 ms for several hundred
-  /// connections, and 0.06 ms for each further one. Waits for blocking functions of the test, and names them on stderr
-  /// after 1 s. Throws GatewayError if called from a function that this gateway called; the destructor then aborts the
-  /// program with a message on stderr.
+  /// Closes all connections and stops listening, as the destructor does. Waits for blocking functions of the test, and
+  /// names them on stderr after 1 s. Throws GatewayError if called from a function that this gateway called; the
+  /// destructor then aborts the program with a message on stderr.
   void stop();
 
  private:
   friend struct detail::Access;
   class Impl;
-  /// Destroys a gateway; has no effect in a forked process.
   struct End {
     void operator()(Impl* impl) const noexcept;
   };

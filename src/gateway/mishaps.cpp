@@ -27,21 +27,16 @@ namespace mishap_turns {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The change to the client's key in a turn.
 enum class KeyChange { none, disabled, rotated };
 
-/// The time for a client to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
-/// The time a reply waits for the caller to end the call. Longer than time_to_leave and shorter than clients' own
-/// timeouts: a client that gets the rest did not obey its caller.
+/// Longer than time_to_leave, shorter than clients' own timeouts: a client that gets the rest did not obey its caller.
 constexpr seconds time_to_end{2};
 
-/// The values for a turn's replies.
 struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
-  /// The wait in a call that the caller ends.
   Effect wait;
 };
 
@@ -176,7 +171,6 @@ std::vector<Turn> turns_of(std::uint64_t seed) {
 
 }  // namespace mishap_turns
 
-/// A running session: the mounted turn and the client's key.
 struct MishapSession {
   MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
       : gateway(session_gateway),
@@ -193,7 +187,6 @@ struct MishapSession {
 
   void begin_turn(std::size_t number);
   void end_turn();
-  /// Returns the exchanges of the turn so far.
   std::vector<Exchange> exchanges() const;
 
   Gateway& gateway;
@@ -203,7 +196,7 @@ struct MishapSession {
   CreatedKey key;
   std::optional<std::size_t> mounted;
   TimePoint mounted_at{};
-  std::optional<std::size_t> before;  // the previously mounted turn
+  std::optional<std::size_t> before;
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
   std::size_t count_before = 0;
@@ -254,7 +247,6 @@ std::vector<Exchange> MishapSession::exchanges() const {
 
 namespace mishap_turns {
 
-/// The mistake in a call that its caller ended, if any.
 struct Fault {
   Verdict::Kind kind = Verdict::Kind::handled;
   std::string what = {};
@@ -279,8 +271,7 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it retried before its caller ended the call. The start of the call is unknown: it is after the turn was
-/// mounted and before the first request, which may be slow on a busy machine.
+/// The start of the call is unknown: between the mounting of the turn and the first request, which may be slow.
 bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
          (exchanges[1].received() - mounted < abandon_after ||

@@ -54,11 +54,9 @@ class Mishap {
   /// Returns after what time the caller abandons the call: 100 to 200 ms; 0 for other calls.
   Duration abandon_after() const;
 
-  /// Begins the turn: it applies to every chat request until the next turn begins or the session ends. Skipped turns
-  /// are not mounted.
+  /// Begins the turn: it applies to every chat request until the next turn or the session's end. Turns can be skipped.
   void mount() const;
-  /// Returns the key that the client should use from this turn on. It changes when `rotated-key` is mounted; the
-  /// previous key is then deleted.
+  /// The client's key from this turn on. It changes when `rotated-key` is mounted; the previous key is then deleted.
   std::string api_key() const;
   /// Judges the outcome of the client's call. Counts the tries itself (ClientOutcome::tries). For a call that its
   /// caller ended, waits in real time: up to 1 s for the request, up to 1 s for the client to leave, and in
@@ -89,11 +87,10 @@ class Mishaps {
   std::vector<Mishap> turns_;
 };
 
-/// Returns a session of one client with a series of failures: rate limits with Retry-After in seconds and as a date,
-/// errors of the server and of a proxy, a closed connection, refused keys, a truncated answer, a rotated key, calls
-/// that their caller stops. Unlike the single scenarios of catalogue(), it tests whether the client retries when that
-/// helps, continues normally afterwards, and closes answers that it no longer reads. The seed decides the order, the
-/// texts and the times.
+/// A session of failures: rate limits with Retry-After in seconds and as a date, errors of the server and of a proxy, a
+/// closed connection, refused keys, a truncated answer, a rotated key, calls that their caller stops. It tests whether
+/// the client retries when that helps, continues normally afterwards, and leaves answers that it no longer reads. The
+/// seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());

@@ -25,7 +25,6 @@ struct InitialKey {
   KeyOptions options;
 };
 
-/// The values of Options.
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
@@ -66,11 +65,9 @@ struct OptionValues {
   /// on_exchange is the program's own and never blocks.
   bool on_exchange_never_waits = false;
 
-  /// The default values.
   static const OptionValues& moved_from();
 };
 
-/// Throws GatewayError for invalid values.
 void require_valid(const OptionValues& options);
 
 }  // namespace mock_gateway::detail

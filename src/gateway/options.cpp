@@ -108,7 +108,7 @@ Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 Options Options::cors(std::string origin) const {
-  constexpr const char* const ends = "/?#@ \t\r\n";  // characters that no part of an origin contains
+  constexpr const char* const ends = "/?#@ \t\r\n";
   const std::size_t mark = origin.find("://");
   const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
   const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&

@@ -52,10 +52,10 @@ class Options {
   /// that stubs name, then the first 1,000 requested ids of up to 256 bytes; a reset of the journal removes the
   /// requested ones. Rights of keys still apply. Default: false, so that unknown models get 404 as documented.
   [[nodiscard]] Options any_model(bool any = true) const;
-  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the same keys, limits, failures and
-  /// checks as chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They
-  /// are `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
-  /// Default: only in the openai profile, because the gateway's documentation does not have it.
+  /// Sets whether `POST /v1/embeddings` is served as documented by OpenAI, with the keys, limits, failures and checks
+  /// of chat. Vectors have unit length, are equal for equal texts and similar for texts that share words. They are
+  /// `float` or `base64`, with 1,536 dimensions by default and up to 8,192. Gateway::on mounts a different answer.
+  /// Default: only in the openai profile.
   [[nodiscard]] Options embeddings(bool served = true) const;
   /// Allows pages of this origin, such as `http://localhost:5173`, or all with `*`, to call the gateway from a browser;
   /// repeatable. Preflight requests (Fetch standard, 4.8) get 204 without a key, every answer has the fields that let
@@ -69,25 +69,21 @@ class Options {
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// Sets a limit shared by all keys: `requests` per `window` on the gateway's clock, both positive. Default: none.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
-  /// Sets a token limit shared by all keys: `tokens` per `window` on the gateway's clock, both positive; see
-  /// TokenLimit. Applies in addition to limit(). Default: none.
+  /// Sets a token limit shared by all keys, like limit() and in addition to it; see TokenLimit. Default: none.
   [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
   /// Sets whether a request for more tokens than its limit has in total gets 413, as from Groq and GitHub Models,
   /// instead of OpenAI's 429. Neither has Retry-After. Default: false.
   [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
-  /// Sets the seed of everything generated: ids, secrets, default replies, strikes of chaos. The same seed repeats the
-  /// same run. Default: 1.
+  /// Sets the seed of generated ids, secrets, default replies and chaos. Equal seeds repeat a run. Default: 1.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
   /// Sets the clock of everything scripted: RealClock (default), InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
-  /// Sets the shapes of replies and errors. Also decides the accepted requests, unless acceptance() is set. Default:
-  /// `documented`.
+  /// Sets the shapes of replies and errors, and the default of acceptance(). Default: `documented`.
   [[nodiscard]] Options profile(Profile profile) const;
   /// Sets what requests may hold. Default: Acceptance::openai() for the openai profile, otherwise a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Default: a
-  /// token is a word.
+  /// Sets how text is cut into tokens, for `usage`, `max_tokens` and streams; see Tokenizer. Default: words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// Sets how fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. Applies to all
   /// completions, scripted or not, and to chunks(), unless they set their own; a reply with `every(0s)` is sent at
@@ -101,8 +97,7 @@ class Options {
   /// and trailer of a chunked body may add 32 KiB, beyond which it gets 413 too. The gateway and its journal therefore
   /// keep at most max_head + 2 * max_body + 64 KiB per request, including Exchange::raw.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Sets the largest total of request line and header section in bytes, at least 1024; larger ones get 431. Default:
-  /// 64 KiB.
+  /// Sets the largest request line and headers in bytes, at least 1024; larger ones get 431. Default: 64 KiB.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// Sets how many exchanges, and bytes of requests, the journal keeps, at least 1 of each. Default: 10,000 and 64 MiB.
   /// Beyond either, the oldest are evicted; Journal::evicted counts them.
@@ -117,8 +112,8 @@ class Options {
   /// Sets the total real time for a request's head, counted from its first byte; then the request gets 408 and its
   /// connection is closed. Default: 30 s.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Sets the total real time for a request's body, counted from the end of its head, plus 1 s per 10 KiB received;
-  /// then the request gets 408 and its connection is closed. Not for a body struck by slow_body(). Default: 60 s.
+  /// Sets the total real time for a request's body from the end of its head, plus 1 s per 10 KiB received; then it gets
+  /// 408 and its connection is closed. Does not limit a body struck by slow_body(). Default: 60 s.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Sets the real time without the client reading a byte, after which its connection is closed. Default: 30 s.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -133,8 +128,7 @@ class Options {
 
   /// Sets the answer to requests that no stub answers. Default: Unmatched::fails_verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Sets whether the destructor reports the problems of verify() that have not been read: to the adapter's test
-  /// framework, or on stderr, followed by an abort. Default: true.
+  /// Sets whether the destructor reports unread problems of verify(), see Gateway::~Gateway. Default: true.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Excludes findings with this code from every review; repeatable. The Gateway's constructor throws GatewayError for
   /// an unknown code.
@@ -145,9 +139,8 @@ class Options {
   /// accepts no other connection meanwhile.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
-  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on that
-  /// connection's thread and before its client can notice. A request struck by the fault is under way meanwhile. Its
-  /// exceptions are reported on stderr.
+  /// Sets a function, for logs, called when a fault of Gateway::next_connection strikes a connection, on its thread and
+  /// before its client can notice. Its exceptions are reported on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:

@@ -103,15 +103,13 @@ std::ostream& operator<<(std::ostream& out, const SweepStep& step) { return out 
 namespace detail {
 namespace sweep {
 
-/// A place in the unbroken reply.
 struct Boundary {
   std::vector<Trigger> triggers;  // the triggers at this place; an effect uses the first that it allows
-  std::size_t offset = 0;         // number of body bytes before it
+  std::size_t offset = 0;         // body bytes before it
   bool inside_event = false;      // in a stream: also inside an HTTP chunk
-  bool event_follows = false;     // in a stream
+  bool event_follows = false;
 };
 
-/// A stub that is removed when it goes out of scope.
 class Mounted {
  public:
   Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
@@ -146,7 +144,7 @@ std::vector<Boundary> boundaries(const AnswerLog::Parts& trace, bool every_byte)
                        [](const AnswerLog::Parts::Part& part) { return part.event != 0; });
   };
   found.back().event_follows = more_events(0);
-  std::size_t before = 0;  // bytes of the body
+  std::size_t before = 0;
   for (std::size_t i = 0; i < trace.parts.size(); ++i) {
     const auto& [event, bytes] = trace.parts[i];
     for (const std::size_t cut : cuts_inside(bytes, every_byte)) {
@@ -180,7 +178,6 @@ std::vector<Boundary> boundaries(const AnswerLog::Parts& trace, bool every_byte)
 
 }  // namespace sweep
 
-/// A sweep: its settings, the results of the unbroken run, and the steps.
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
@@ -209,7 +206,6 @@ class SweepRun {
   SweepStep step(std::size_t number);
 
  private:
-  /// A fault of the sweep: a boundary, the trigger that the effect uses there, and the effect.
   struct Pair {
     std::size_t boundary;
     std::size_t trigger;
@@ -217,14 +213,11 @@ class SweepRun {
   };
 
   void run_unbroken();
-  /// Runs the callable with a reply and returns the exchanges it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Throws the GatewayError for an unbroken run without a request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const AnswerLog::Parts& trace);
   bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
-  /// Returns which of all steps is made as number `number`.
   std::size_t chosen(std::size_t number);
   SweepStep broken(const Pair& pair);
   SweepStep split(std::size_t byte);
@@ -236,9 +229,8 @@ class SweepRun {
   SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
-  // Results of the unbroken run.
   bool known_ = false;
-  bool last_was_empty_ = false;  // whether the last step made no request
+  bool last_was_empty_ = false;
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // in bytes as the parser sees them
@@ -332,7 +324,7 @@ bool SweepRun::is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& bou
     case EffectPlace::anywhere: break;
   }
   if (effect.kind() == Effect::Kind::truncate) {
-    if (!trace.streamed && at_end) return false;  // nothing of the body is left
+    if (!trace.streamed && at_end) return false;
     // Outside an HTTP chunk, both effects are the same.
     const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
     return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);

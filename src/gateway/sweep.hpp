@@ -46,8 +46,7 @@ class SweepOptions {
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Splits only inside the body, including HTTP chunk framing. Throws GatewayError unless used with splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Restricts the sweep to requests that match all of these; the script answers the others. For one turn of an agent,
-  /// or one of several tests on a gateway.
+  /// Restricts the sweep to requests that match all of these; the script answers the others.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");

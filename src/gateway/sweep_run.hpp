@@ -23,7 +23,6 @@ struct SweepPlan {
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
 
-  /// The default values.
   static const SweepPlan& moved_from();
 };
 

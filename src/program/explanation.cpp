@@ -18,13 +18,12 @@ namespace {
 
 using namespace detail;  // NOLINT: the judge's parts
 
-/// The predicted outcome of a chat request.
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
   /// The stub that would answer, or would refuse because it must never be called; null if there is none.
   std::shared_ptr<StubState> stub = nullptr;
-  /// The nearest stubs if none answers; at most three.
+  /// The closest stubs when none answers; three at most.
   std::vector<NearMiss> near_misses = {};
   /// The diagnosis, or the message of the error.
   std::string message = {};

@@ -35,12 +35,12 @@ detail::ConnectionLimits limits() {
   return limits;
 }
 
-/// Converts a read error to an error of the control API.
+/// In the words of the control API.
 Failure unreadable(const Failure& failure) {
   return Failure(failure.status(), failure.status() == 413 ? "too_large" : "invalid_request", failure.message());
 }
 
-/// Reserves file descriptors for this server before it listens.
+/// Reserves descriptors for this server before it listens.
 const detail::ConnectionLimits& limits_with_descriptors() {
   constexpr std::size_t kept = 100;
   detail::Server::keep_descriptors(kept);
@@ -48,7 +48,7 @@ const detail::ConnectionLimits& limits_with_descriptors() {
   return all;
 }
 
-/// The head and body of an answer. Ends the connection after it where the client, or the answer, wants that.
+/// Ends the connection after the answer if the client or the answer wants that.
 std::string bytes_of(Connection& connection, const IncomingRequest& incoming, const HttpAnswer& answer) {
   wire::Headers headers = answer.headers;
   const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -77,7 +77,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
         server_(static_cast<detail::ConnectionHandler&>(*this), host, port, limits_with_descriptors(), on_bound) {}
 
  private:
-  /// What a connection is at. Nothing: it waits for its next request.
+  /// A default Progress waits for the next request.
   struct Progress {
     std::unique_ptr<detail::RequestReader> reader = nullptr;
     std::string answer = {};
@@ -109,8 +109,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     }
   }
 
-  /// Goes on with what the connection is at. False closes it. Only the handler blocks the thread, and others then wait
-  /// for the connections.
+  /// False closes the connection. Only the handler blocks the thread; another thread then waits for the connections.
   bool serve(Connection& connection, const detail::HeadCheck& check_head, Progress& progress) noexcept {
     try {
       for (;;) {

@@ -10,12 +10,10 @@
 
 namespace mock_gateway::internal {
 
-/// A request of which the head, or everything, has been read.
 struct HttpRequest {
   const ReceivedRequest& received;
   /// The host of an absolute-form target; overrides the Host header.
   const std::string& authority;
-  /// The error with which to answer it.
   std::optional<Failure> refused = std::nullopt;
   std::function<bool()> is_abandoned = nullptr;
 };
@@ -29,11 +27,9 @@ struct HttpAnswer {
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  /// Judges a request by its head, before its body is read. `trusted`: its connection may take more time and bytes from
-  /// now on.
+  /// Judges a request by its head, before its body is read. A `trusted` connection may take more time and bytes.
   virtual std::optional<Failure> refuse(const HttpRequest& head, bool& trusted) = 0;
   virtual HttpAnswer answer(const HttpRequest& request) = 0;
-  /// Returns the answer for a connection that cannot be served.
   virtual HttpAnswer turn_away(const std::string& why) = 0;
 };
 /// An HTTP server beside the gateway's, with descriptors of its own. Idle and slow clients take no thread. A connection

@@ -10,8 +10,8 @@
 
 #include "../mock_gateway.hpp"
 
-// endpoint/ includes no other internal header. The files in this folder implement it; they are compiled into the
-// program, not assembled into the header. Functions are thread-safe unless a class says otherwise.
+// endpoint/ includes no other internal header. The files beside this one implement it, outside the assembled header.
+// Any thread may call these functions, unless a class says otherwise.
 
 namespace mock_gateway::detail {
 struct ReplyStep;
@@ -49,7 +49,7 @@ bool looks_like_key(std::string_view text);
 bool is_sensitive_header(std::string_view name);
 /// Returns the journal's mask for a secret that is not a key of the gateway.
 std::string_view masked_secret();
-/// Parses JSON. Throws GatewayError, with line and column, for invalid JSON or deeper nesting.
+/// Throws GatewayError with line and column for invalid JSON, or JSON that nests deeper.
 Json read_json(std::string_view text, std::size_t max_depth);
 
 /// Call this before a thread of the gateway waits: another thread then serves its connections.
@@ -72,7 +72,6 @@ class Thread {
 // Options, failures, scenarios.
 
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
-/// The names of acceptances in scripts and flags, and the acceptance with a name.
 std::vector<std::string> acceptance_names();
 Acceptance acceptance_named(const std::string& name);
 /// Adds the program's defaults to options that are not set: any model, OpenAI's fields, embeddings.
@@ -97,30 +96,25 @@ Scenario make_scenario(const ScenarioText& text);
 
 // Scripts.
 
-/// Expands paths to files. A folder stands for its scripts.
+/// A folder stands for its scripts.
 std::vector<std::string> script_files(const std::vector<std::string>& paths);
-/// Makes the next replacement mount these sections even if they have not changed: "/failures".
+/// See LoadedDocument::forget.
 void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections);
-/// Locks the script's gates while a document that shares them is read, so that two documents do not create the same
-/// gate.
+/// See LoadedDocument::naming.
 std::unique_lock<std::mutex> lock_gate_names(const LoadedScript& script);
 std::map<std::string, Gate> gates_of(const LoadedScript& script);
 void add_gates(const LoadedScript& script, const std::map<std::string, Gate>& gates);
-/// Returns the id under which the gateway records what the script owns.
 std::uint64_t owner_of(const LoadedScript& script);
 bool has_chaos(const LoadedScript& script);
 std::vector<Operation> operations_of(const LoadedScript& script);
-/// The maximum number of problems listed for a script.
 inline constexpr std::size_t most_problems = 20;
-/// Parses a duration with its unit, as in scripts.
 std::optional<Duration> duration_from(const std::string& text);
-/// Returns an error message for a name that is too long; empty for others.
+/// Empty for a name that is not too long.
 std::string too_long_a_name(const std::string& name);
 
 using Problems = std::vector<ScriptProblem>;
 using Gates = std::map<std::string, Gate>;
 
-/// Options for reading a request body as a script.
 struct ScriptTextOptions {
   /// The section to which the body belongs, as one entry or as a list of entries: "stubs". Empty for a whole document.
   const char* section = "";
@@ -131,10 +125,10 @@ struct ScriptTextOptions {
   std::uint64_t replaces = 0;
 };
 struct ScriptText {
-  std::optional<ScriptDocument> document;  // empty if there are errors
-  std::size_t entries = 0;                 // number of entries of the section
+  std::optional<ScriptDocument> document;  // unless there are errors
+  std::size_t entries = 0;
   Problems errors = {};
-  std::string message = {};  // all errors
+  std::string message = {};
 };
 /// A request body as JSON, with the line and column of each value. Functions add what is wrong to `problems`.
 class JsonText {
@@ -144,18 +138,17 @@ class JsonText {
   const Json& value() const { return value_; }
   /// Returns a problem with the value at that JSON pointer, or with its key.
   ScriptProblem problem(const std::string& pointer, const std::string& message, bool of_key = false) const;
-  /// Returns a problem if the value is not an object, or has a key that is not listed.
+  /// Empty for an object that only has these keys.
   std::optional<ScriptProblem> unknown_key(const std::vector<std::string>& keys) const;
-  /// Reads the matchers of "when".
   std::vector<Matcher> matchers(Problems& problems) const;
-  /// Creates the key of the body, or those of its "keys". Creates none if there are problems.
+  /// One, or those of "keys". None after a problem.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
-  /// Changes the settings of a key that the body names: "name", "models", "operations", "limit", "limit_tokens".
-  /// Changes nothing if there are problems. An empty id stands for the limits shared by all keys.
+  /// Changes what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a problem.
+  /// With an empty id, the limits that all keys share.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
-  /// Reads "reply". Adds new gates to `gates`.
+  /// Adds gates that the reply names first.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
-  /// Reads the body as a script for a running gateway. Adds new gates to `gates`.
+  /// Adds gates that the script names first.
   ScriptText script(const Gateway& gateway, const ScriptTextOptions& options, Gates& gates) const;
 
  private:
@@ -192,13 +185,13 @@ bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
 std::string refusal_of(const Exchange& exchange);
 /// Returns the code of the answer's error body; empty without one.
 std::string error_code_of(const Exchange& exchange);
-/// Returns the exchange's size in the journal, in bytes, without the answer.
+/// In bytes that the journal holds, without the answer.
 std::size_t weight_of(const Exchange& exchange);
-/// Returns at most `most` first events of the answer: "number", "kind", "at_ms", "bytes".
+/// "number", "kind", "at_ms", "bytes".
 Json events_of(const Exchange& exchange, std::size_t most);
 
-/// A change feed of the journal: exchanges that are recorded or end, each with a revision. The cost of look() depends
-/// on new and running exchanges, not on the size of the journal.
+/// The changes in a journal, in order: an exchange is recorded, or ends. Each has a revision. Looking takes time only
+/// for new and open exchanges.
 class JournalFeed {
  public:
   struct Change {
@@ -207,7 +200,7 @@ class JournalFeed {
   };
   explicit JournalFeed(const Gateway& gateway);
   ~JournalFeed();
-  /// Reads changes from the journal. Returns the newest revision.
+  /// Returns the revision of the newest change.
   std::uint64_t look();
   /// Returns the first change after that revision, as of the last look().
   std::optional<Change> after(std::uint64_t revision);
@@ -236,7 +229,6 @@ class Inside {
   explicit Inside(const Gateway& gateway);
 
   std::size_t open_requests() const;
-  /// Makes later exchanges keep their answers.
   void keep_answers() const;
   /// Masks every secret that the gateway knows. Returns whether there was one.
   bool mask(std::string& text) const;
@@ -258,7 +250,7 @@ class Inside {
   void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
   void clear_chaos_of(std::uint64_t owner) const;
   void remove(const std::vector<Stub>& stubs) const;
-  /// Resets these parts: "stubs", "states", "failures", "chaos", "connections", "journal".
+  /// "stubs", "states", "failures", "chaos", "connections", "journal".
   void reset(const std::vector<std::string>& parts) const;
   /// Returns the states of machines that stubs use or that have been set.
   std::map<std::string, std::string> states() const;
@@ -269,21 +261,20 @@ class Inside {
   void forget_states(const std::string& machines, const std::string& key) const;
   void forget_removed(const RequestScope& scope) const;
   void forget_exchanges(const RequestScope& scope) const;
-  /// Predicts the answer to a chat request with that key. Changes nothing and calls no functions of the test. Ignores
-  /// forced failures, chaos, rate limits and the key's state.
+  /// What would answer this chat request now, without forced failures, chaos, limits and the key's state. Changes
+  /// nothing and runs no function of the test.
   Json explain(const std::string& body, const ApiKey& key) const;
   /// Returns the requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
   Json asked(const RequestScope& scope) const;
   /// Returns the key id of a waiting request; empty if it does not wait.
   std::string asking_key(std::uint64_t exchange) const;
   Answered answer(std::uint64_t exchange, const std::shared_ptr<const detail::ReplyStep>& reply) const;
-  /// Answers all waiting requests of the scope.
   void answer_all(const RequestScope& scope, const Reply& reply) const;
 
   TimePoint now() const;
   /// Returns "real", "manual" or "instant".
   const char* clock_kind() const;
-  /// Returns the waits on a manual clock; empty for other clocks.
+  /// Empty unless the clock is manual.
   std::vector<ManualClock::PendingWait> pending_waits() const;
   /// Advances a manual clock, and returns the waits that ended. Stops early if `is_given_up` returns true.
   std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) const;
@@ -296,7 +287,6 @@ class Inside {
 
 /// Returns "reached", "passed", "waiting" and "open".
 Json counts(const Gate& gate);
-/// Releases the waiting requests, closes the gate and resets its counts.
 void reset(const Gate& gate);
 
 }  // namespace mock_gateway::internal

@@ -12,7 +12,6 @@
 
 namespace mock_gateway::internal {
 
-/// The state of a feed. Forgets exchanges that the journal has dropped.
 struct JournalFeed::Impl {
   using Record = std::shared_ptr<detail::ExchangeRecord>;
   struct Known {
@@ -30,7 +29,6 @@ struct JournalFeed::Impl {
   void note(const Record& record);
   void forget_before(std::uint64_t id);
   void sweep();
-  /// Whether its exchange has a newer change, or is forgotten.
   bool is_void(const Change& change) const;
 
   const std::shared_ptr<detail::JournalState> journal;

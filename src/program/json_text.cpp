@@ -19,13 +19,11 @@ using detail::ScriptReader;
 
 using Read = void (*)(ScriptReader& reader, const ScriptNode& node, void* target);
 
-/// Clears the label, which served as a file name while the text was read.
 void take_label_off(Problems& problems, const std::string& label) {
   for (ScriptProblem& problem : problems)
     if (problem.file == label) problem.file.clear();
 }
 
-/// The keys to be created, and the existing ones.
 struct WantedKeys {
   std::vector<detail::ScriptedKey> keys;
   const detail::KeyStore& store;
@@ -57,7 +55,7 @@ void read_keys(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, &read_key, target);
 }
 
-/// Changes of a key; empty members stay as they are.
+/// Empty members stay as they are.
 struct KeyChange {
   std::optional<std::string> name;
   std::optional<std::vector<std::string>> models;
@@ -117,7 +115,7 @@ void read_step(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (step.asks) detail::script_reading::fail(node, "this answers an \"ask\": give the reply itself");
 }
 
-/// A script document made from a body that is one entry of a section, or the section itself.
+/// A body as the only entry of a section of a script document, or as the whole section.
 class Wrapped {
  public:
   Wrapped(detail::ScriptSource& source, Json value, const std::string& section) : value_(std::move(value)) {
@@ -139,7 +137,6 @@ class Wrapped {
   }
 
   const Json& value() const { return value_; }
-  /// Removes the section from the pointer.
   void unwrap(ScriptProblem& problem) const {
     if (problem.pointer.compare(0, prefix_.size(), prefix_) == 0) problem.pointer.erase(0, prefix_.size());
   }
@@ -149,7 +146,6 @@ class Wrapped {
   std::string prefix_;
 };
 
-/// Notes sections that a running gateway does not accept.
 void refuse_gateway(const Json& document, ScriptReader& reader) {
   if (!document.is_object() || !document.contains("gateway")) return;
   reader.note({"/gateway",
@@ -193,7 +189,6 @@ void require_no_conflict(const detail::KeyStore& store, const detail::ScriptPlan
     if (!conflicts[index].empty()) reader.note({"/keys/" + std::to_string(index) + "/secret", conflicts[index]});
 }
 
-/// Returns the heading of an error message for an entry of the section.
 const char* heading_of(const std::string& section) {
   if (section == "stubs") return "a stub cannot be mounted";
   if (section == "failures") return "a failure cannot be mounted";

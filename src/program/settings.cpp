@@ -16,7 +16,6 @@ namespace {
 
 using detail::StrictAcceptance;
 
-/// Returns the extensions that differ from `base`.
 Json differences(const Acceptance& acceptance, const Acceptance& base) {
   Json object = Json::object();
   for (const detail::ExtensionRow& row : detail::extensions)
@@ -31,7 +30,7 @@ Json differences(const Acceptance& acceptance, const Acceptance& base) {
   return object;
 }
 
-/// Returns the acceptance as JSON; null if the profile has the same one.
+/// Null if the profile has the same acceptance.
 Json acceptance_of(const Acceptance& acceptance, Profile profile) {
   const detail::ProfileTraits& traits = detail::traits_of(profile);
   if (differences(acceptance, traits.acceptance()).empty()) return {};
@@ -45,7 +44,6 @@ Json acceptance_of(const Acceptance& acceptance, Profile profile) {
   return object;
 }
 
-/// Whether a gateway with default settings would accept this chat request.
 bool is_taken_by_default(const ReceivedRequest& request, const detail::ServeSettings& settings) {
   const Acceptance standard = detail::traits_of(settings.profile).acceptance();
   try {
@@ -63,8 +61,8 @@ bool asks_for_model(const ReceivedRequest& request, const std::string& id) {
 
 }  // namespace
 
-/// The defaults of the program (any model, OpenAI's fields) are included only for a request that needs them, because a
-/// running gateway can load only a script without "gateway".
+/// Without the program's own defaults (any model, OpenAI's fields) unless the request needs them: a running gateway can
+/// then load the script.
 Json Inside::settings_for(const Exchange& exchange) const {
   constexpr std::size_t largest_body = std::size_t{16} << 20;
   const detail::ServeSettings& settings = state_.settings;

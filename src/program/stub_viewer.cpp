@@ -24,14 +24,12 @@ struct StubViewer::Impl {
     for (const auto& stub : asked) stubs.emplace_back(stub, state.script, state.journal);
   }
 
-  /// Returns a text from the script with keys masked.
   std::string masked(std::string text) const {
     state.keys->mask(text);
     return text::as_utf8(text);
   }
 
-  /// Returns the id of the stub that hides this one; null if there is none. Checks stubs in order of evaluation up to
-  /// this one.
+  /// Null if there is none. Looks at the stubs before it.
   Json hidden_by(std::uint64_t id) {
     while (looked_at < asked.size() && seen.count(id) == 0) {
       const detail::StubState& next = *asked[looked_at++];
@@ -47,7 +45,7 @@ struct StubViewer::Impl {
   std::vector<Stub> stubs = {};
   detail::HidingStubs hiding = {};
   std::size_t looked_at = 0;
-  std::map<std::uint64_t, std::uint64_t> seen = {};  // id of the hiding stub; 0: none
+  std::map<std::uint64_t, std::uint64_t> seen = {};  // hidden by; 0: by none
 };
 
 StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}

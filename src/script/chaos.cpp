@@ -65,7 +65,7 @@ DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), 
 }
 
 std::string DrawnTrigger::to_string() const {
-  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();  // "after 10 tokens"
+  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();
   return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
 }
 
@@ -76,7 +76,7 @@ DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_token
 DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
 Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
-  // A completion, streamed or not, can break in every way possible for any reply.
+  // A completion can break in every way possible for any reply.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);

@@ -16,8 +16,7 @@
 
 namespace mock_gateway {
 
-/// A trigger drawn for each struck reply, uniformly from the first to the `most`th of its kind: at_any_event(),
-/// at_any_token(), at_any_byte().
+/// A trigger drawn uniformly for each struck reply: at_any_event(), at_any_token(), at_any_byte().
 class DrawnTrigger {
  public:
   /// `kind` is after_events, after_tokens or after_bytes; `most` is at least 1.
@@ -33,8 +32,7 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After an event drawn from the first `most`, at least 1. If the reply has fewer events than drawn, it stays whole,
-/// and its record says so.
+/// After an event drawn from the first `most`, at least 1. A reply with fewer events stays whole; its record says so.
 DrawnTrigger at_any_event(std::size_t most);
 /// After a token drawn from the first `most`; otherwise as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
@@ -64,30 +62,26 @@ class Chaos {
   /// impossible in any reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure before a stub is chosen: no stub is called, so a retry gets the reply that the script had
-  /// for this request.
+  /// Answers with a failure before a stub is chosen, so a retry gets the reply that the script had for this request.
   explicit Chaos(const Failure& failure);
   /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
   /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
   /// only one reply.
   explicit Chaos(const Pace& pace);
-  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults, which happen
-  /// before there is a request: see Gateway::next_connection.
+  /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults.
   explicit Chaos(const ConnectionFault& fault);
 
   /// Sets the probability of a strike, from 0 to 1: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes occurrences `n`, 2·`n`, … of each request. Requests are counted separately, because the order of different
-  /// requests is not a property of the client. `n` is at least 1.
+  /// Strikes occurrences `n`, 2·`n`, … of each request, counted per request. `n` is at least 1.
   [[nodiscard]] Chaos nth(std::size_t n) const;
   /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone, regardless of its occurrences: a request struck once is always struck, and gateways
-  /// with the same seed, rules and keys agree. nth() and first() still count.
+  /// Draws from the request alone: a request struck once is always struck, and gateways with the same seed, rules and
+  /// keys agree. nth() and first() still count.
   [[nodiscard]] Chaos by_request() const;
-  /// Restricts the rule to requests that match all of these; only they are counted. See StubBuilder::when. Functions of
-  /// the test run on the connection's thread without locks; their exceptions become a 500 and a problem that verify()
-  /// reports.
+  /// Restricts the rule to requests that match all of these; only they are counted. Functions of the test run as in
+  /// matching().
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");

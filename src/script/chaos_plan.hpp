@@ -12,8 +12,7 @@
 
 namespace mock_gateway::detail {
 
-/// The values of a chaos rule. One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger`
-/// and `drawn`.
+/// One of `failure`, `pace`, `interim` and `effect` is set; with `effect`, one of `trigger` and `drawn`.
 struct ChaosPlan {
   std::optional<Trigger> trigger;
   std::optional<DrawnTrigger> drawn;
@@ -31,12 +30,9 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
-/// A kind of trigger with a random position.
 struct DrawnTriggerRow {
   Trigger::Kind kind;
-  /// The name of its function, and its key in scripts.
   const char* name;
-  /// Its description in the documented table of script keys.
   const char* help;
 };
 inline constexpr DrawnTriggerRow drawn_triggers[] = {
@@ -45,9 +41,9 @@ inline constexpr DrawnTriggerRow drawn_triggers[] = {
     {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
-/// Returns the effect of a rule: "reset the connection after 2 tokens".
+/// "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// Returns the frequency: "probability 0.1, nth 3"; "every time".
+/// "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace mock_gateway::detail

@@ -25,22 +25,18 @@ class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  /// Adds a rule. `owner` is the number of its script document; 0: none.
+  /// `owner` is the number of its script document; 0: none.
   void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
-  /// Adds several rules, in order.
   void add(const std::vector<Chaos>& several, std::uint64_t owner);
   /// Removes all rules; the next one is number 1 and counts from 0.
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Removes all rules and resets used().
   void reset();
 
   /// Whether there are rules. One atomic load: the only cost of chaos without rules.
   bool any() const { return count_ != 0; }
   std::size_t count() const { return count_; }
-  /// Whether there were rules since the last reset.
   bool used() const { return used_; }
-  /// The number of times that rules were added or cleared.
   const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -49,36 +45,32 @@ class ChaosRules {
         : chaos(std::move(rule)), number(index), owner(its_owner) {}
 
     Chaos chaos;
-    std::size_t number;                 // from 1
-    std::uint64_t owner;                // the number of its script document; 0: none
-    mutable Occurrences occurrences{};  // of each request it matches
+    std::size_t number;   // from 1
+    std::uint64_t owner;  // the number of its script document; 0: none
+    mutable Occurrences occurrences{};
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
-  /// The rules in the order added.
   std::shared_ptr<const Rules> rules() const;
 
-  /// A rule that applies to a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// The fault that strikes, with its drawn trigger.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
-  /// The matcher being evaluated, for error reports about its exception.
+  /// For error reports about the exception of a matcher.
   struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
-  /// Returns the rules that strike, in order; a failure is the last one. Every matching rule counts the request, even
-  /// after a failure. Lets exceptions of matchers pass. `request` is the fingerprint of the request.
+  /// The rules that strike, in order; a failure is the last one. Every matching rule counts the request, even after a
+  /// failure. Lets exceptions of matchers pass. `request` is the request's fingerprint.
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  /// A rule that matches a request, and the occurrence of that request.
   struct Matching {
     const std::shared_ptr<const Rule>* rule;
     std::uint64_t occurrence;

@@ -15,8 +15,8 @@
 
 namespace mock_gateway::detail {
 
-/// The faults waiting for a connection, in a queue: the first connection that reaches the moment of the first fault
-/// takes it. Otherwise the fault for every connection applies. Thread-safe.
+/// A queue: the first connection at the moment of its first fault takes it, otherwise the fault for every connection
+/// applies. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -30,7 +30,7 @@ class ConnectionFaults {
 
   /// Queues a fault and returns its serial number. Throws GatewayError if `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Updates the source locations of faults by serial number. Ignores faults no longer queued.
+  /// Ignores serial numbers of faults no longer queued.
   void set_places(const std::map<std::uint64_t, SourceLocation>& places);
   /// Strikes every connection at the fault's moment; replaces an earlier fault of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
@@ -40,14 +40,12 @@ class ConnectionFaults {
   std::optional<Queued> take_on_accept();
   /// `reused` tells whether this is not the connection's first request.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Returns a fault taken by the latest take_on_accept() to the front of the queue, because it struck no connection.
-  /// No effect if the queue was cleared since, or if the fault strikes every connection.
+  /// Returns a fault of the latest take_on_accept() to the front of the queue, because it struck no connection. No
+  /// effect if the queue was cleared since, or if the fault strikes every connection.
   void give_back(Queued taken);
-  /// Returns the faults that no connection took, oldest first.
+  /// Oldest first.
   std::vector<Queued> left() const;
-  /// Returns the faults that strike every connection at their moment.
   std::vector<Queued> every() const;
-  /// The number of times that faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
@@ -59,8 +57,8 @@ class ConnectionFaults {
   std::deque<Queued> queue_;
   std::vector<Queued> every_;  // at most one per moment
   std::uint64_t serial_ = 0;
-  std::uint64_t lent_ = 0;     // the serial number of the fault that may be given back
-  std::uint64_t lent_of_ = 0;  // its owner
+  std::uint64_t lent_ = 0;  // the serial number of the fault that may be given back
+  std::uint64_t lent_of_ = 0;
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };

@@ -16,13 +16,11 @@ inline constexpr std::size_t shown_bytes = 120;
 std::string plain(std::string_view text, std::size_t most = shown_bytes);
 /// Returns the same in quotes, with inner quotes escaped, cut after 120 bytes.
 std::string quoted(std::string_view text);
-/// Returns the last 120 bytes of a long text in the same way, with "…" before them.
 std::string quoted_end(std::string_view text);
-/// Returns on one line how `actual` differs from `expected`: both texts if short, otherwise an excerpt of each around
-/// the first difference, with its position: `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from
-/// 1, after `skipped` others of the actual text. Returns only the actual text if they are equal.
+/// Returns on one line how `actual` differs from `expected`, as excerpts around the first difference if they are long:
+/// `"…lazy cat…" instead of "…lazy dog…" from byte 812 on`. Bytes count from 1, after `skipped` others of the actual
+/// text. Returns only the actual text if they are equal.
 std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped = 0);
-/// Returns a JSON value on one line, cut with "…" after 120 bytes.
 std::string json(const Json& value);
 /// Formats a number with thousands separators: "4,096".
 std::string grouped(std::size_t number);

@@ -1,5 +1,4 @@
-// The request fields that matchers compare: position in the body, names and "actual" in reports, script keys. Matchers
-// of JSON in the body.
+// The request fields that matchers compare; matchers of JSON in the body.
 
 #include "field_matchers.hpp"
 
@@ -65,7 +64,7 @@ bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
 
 bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
 
-/// Returns the value at a row's pointer, or null.
+/// Null if there is none.
 const Json* value_at(const Json& body, std::string_view pointer) {
   const Json* value = &body;
   while (value != nullptr && !pointer.empty()) {
@@ -76,7 +75,7 @@ const Json* value_at(const Json& body, std::string_view pointer) {
   return value;
 }
 
-/// Returns a value of the body as sent: the parsed request does not distinguish a default from a sent value.
+/// As sent: the parsed request does not distinguish a default from a sent value.
 std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
 std::string actual_field(const MatcherNode& node, const ChatCall& call) {
@@ -158,7 +157,7 @@ inline constexpr RequestField request_fields[] = {
     {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
 };
 
-/// Returns "stream_options.include_usage" for "/stream_options/include_usage".
+/// "stream_options.include_usage" for "/stream_options/include_usage".
 std::string name_of(const RequestField& field) {
   std::string name = field.pointer + 1;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -191,7 +190,6 @@ bool word_matches(const MatcherNode& node, const ChatCall& call) {
   return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-/// Whether a value of the body, or an element of it, is the wanted one.
 bool is_wanted(const MatcherNode& node, const Json& value) {
   if (node.range) return value.is_number() && node.range->contains(value.get<double>());
   if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
@@ -205,7 +203,7 @@ bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// Returns the leaf for a value that reports show as `shown`; `test` checks a parsed request.
+/// `test` checks a parsed request.
 MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -220,7 +218,6 @@ Matcher field_matcher(MatcherNode node) {
   return detail::Access::make<Matcher>(std::move(node));
 }
 
-/// Throws GatewayError for a word that the field cannot have.
 void require_word(const RequestField& field, const std::string& word) {
   const FieldWords& known = field.words;
   std::string list;
@@ -233,7 +230,7 @@ void require_word(const RequestField& field, const std::string& word) {
 
 // ---- JSON
 
-/// Returns the names of a JSON pointer. Throws GatewayError if it is invalid.
+/// Throws GatewayError for an invalid pointer.
 std::vector<std::string> parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
@@ -275,7 +272,6 @@ bool json_matches(const MatcherNode& node, const ChatCall& call) {
   return actual != nullptr && json_comparison::same(node.json, *actual);
 }
 
-/// Returns the value at a pointer if it is short, otherwise the difference.
 std::string actual_json(const MatcherNode& node, const ChatCall& call) {
   const Json* actual = value_at(call.chat().body, node.path);
   if (actual == nullptr) return "nothing there";

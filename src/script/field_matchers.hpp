@@ -25,8 +25,7 @@ struct InBody {
   const char* if_absent = nullptr;
 };
 
-/// The source of a field's value: a member of ChatRequest, a function, or the body. Members are preferred, because the
-/// request reader treats some sent values as absent.
+/// Members of ChatRequest are preferred, because the request reader treats some sent values as absent.
 struct FieldValue {
   // Implicit, so that a row only needs the member or the function.
   constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
@@ -50,24 +49,19 @@ struct FieldValue {
   const char* if_absent = nullptr;
 };
 
-/// Words in an array with static lifetime.
+/// With static lifetime.
 struct FieldWords {
   const char* const* words = nullptr;
   std::size_t count = 0;
 };
 
-/// A request field that matchers compare with one value.
 struct RequestField {
   enum class Kind {
-    /// In a range.
     number,
-    /// Equal to this whole number.
     whole,
     flag,
     word,
-    /// A word that names a model.
     model,
-    /// Contains this word among others.
     list,
   };
   /// The name of the matcher's function, and its key in scripts.
@@ -76,16 +70,14 @@ struct RequestField {
   /// The position of the field in the body. Names contain neither "/" nor "~".
   const char* pointer;
   FieldValue value;
-  /// The description of its key in scripts, in one line.
   const char* help;
   /// The text in reports before the wanted value. Null: the names of the pointer, and "is".
   const char* says = nullptr;
   /// The value of a request in reports. Null: the sent value as JSON.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// The possible words; empty: any.
+  /// Empty: any.
   FieldWords words = {};
 
-  // The matcher for the kind of the field.
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
@@ -93,13 +85,10 @@ struct RequestField {
   Matcher word_is(std::string word) const;
 };
 
-/// The fields about the number of messages.
 Rows<RequestField> fields_of_messages();
-/// The documented fields.
 Rows<RequestField> fields_of_requests();
-/// Returns the row of a matcher.
 const RequestField& request_field(std::string_view matcher);
-/// Appends the models that a matcher requires; ignores negated ones.
+/// Ignores negated ones.
 void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }  // namespace mock_gateway::detail

@@ -29,7 +29,7 @@ FailureScope for_model(std::string id) {
 namespace detail {
 namespace forced_failures {
 
-/// Returns the id of the failure's key; empty if it is not for a key.
+/// Empty if it is not for a key.
 std::string key_of(const FailureScope& scope) {
   return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
 }

@@ -23,22 +23,19 @@ class ForcedFailures {
   void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
   void clear_of(std::uint64_t owner);
-  /// Removes those queued for exactly this scope.
+  /// Only those queued for exactly this scope.
   void clear(const FailureScope& scope);
 
-  /// Takes the first failure queued for all requests or for this operation.
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
   struct Queued {
     Failure failure;
-    /// The number of requests it still answers; empty: until cleared.
+    /// Empty: until cleared.
     std::optional<std::size_t> left;
     FailureScope scope;
   };
-  /// Returns the waiting failures, oldest first.
   std::vector<Queued> queued() const;
-  /// The number of times that failures were forced or cleared.
   const ChangeCount& changes() const { return changes_; }
 
  private:

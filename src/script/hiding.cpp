@@ -60,7 +60,6 @@ class Identity {
     add(part.size());
     text += part;
   }
-  /// Adds the bytes of a number or pointer.
   template <class T>
   void add(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);

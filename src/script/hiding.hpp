@@ -17,22 +17,19 @@ namespace mock_gateway::detail {
 /// by its own matchers instead of comparing all pairs.
 class HidingStubs {
  public:
-  /// Adds a stub that is tried after all earlier ones. Returns the number, from 0, of the first earlier stub that hides
-  /// it, if any.
+  /// Adds a stub that is tried after all earlier ones. Returns the index of the first stub that hides it, if any.
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// A number for what a matcher compares.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
     int priority;
   };
   struct Node {
-    /// The first stub in this subtree.
     std::size_t first;
     bool has_children = false;
-    /// The stubs whose matchers are the path to this node, each with a higher priority than the previous one.
+    /// Each with a higher priority than the previous one.
     std::vector<Hider> hiders = {};
   };
 

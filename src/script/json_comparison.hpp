@@ -8,10 +8,9 @@
 namespace mock_gateway::detail {
 namespace json_comparison {
 
-/// Whether objects must be equal, or may have additional members.
+/// Whether objects may have additional members.
 enum class Extent { whole, part };
 
-/// The place where a value differs from the expected one.
 struct Difference {
   std::string pointer;
   /// Null if missing.

@@ -112,7 +112,7 @@ const std::string& Matcher::to_string() const { return node_->description; }
 namespace detail {
 namespace composition {
 
-/// Combines both. Flattens conditions of the same kind, so that a && b && c has three parts.
+/// Flattens conditions of the same kind, so that a && b && c has three parts.
 Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
@@ -181,7 +181,6 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 
 namespace explanation {
 
-/// Explains all parts, each on its own lines.
 std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                 std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   // Within "any of" they need a heading that marks them as one condition.

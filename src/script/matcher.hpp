@@ -31,8 +31,7 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// Returns "contains \"weather\"".
   const std::string& to_string() const;
-  /// Returns what reports show of a text that does not match: an excerpt in quotes, around the first difference if
-  /// there is one.
+  /// Returns a quoted excerpt of a text that does not match, around the first difference if there is one.
   std::string explain(std::string_view text) const;
   /// Whether it contains no function of the test, so that reports may evaluate it again.
   bool built_in() const;

@@ -10,8 +10,7 @@
 #include "matcher.hpp"
 #include "matcher_node.hpp"
 
-// A matcher consists of two plain functions and their data. With a lambda for each, every user would compile an
-// additional class, and std::function would add another.
+// Two plain functions and their data: lambdas and std::function would be compiled again by every user.
 
 namespace mock_gateway::detail {
 namespace matchers {
@@ -20,18 +19,16 @@ using Test = bool (*)(const MatcherNode&, const ChatCall&);
 using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
 
 MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
-/// Returns a leaf whose test evaluates `text`.
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
 bool is_user_message(const wire::Message& message);
 
-/// Returns what a report shows of a text for this matcher, without calling the test's functions.
+/// Does not call the test's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
 bool is_any_text(const TextMatcher& text);
 /// Returns " and its text contains \"21\""; empty if any text matches.
 std::string and_text(const TextMatcher& text);
-/// Returns the texts on one line, cut if it is long.
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers

@@ -35,7 +35,7 @@ struct RequestField;
 class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Returns the result; empty if the function was not called.
+  /// Empty if the function was not called.
   std::optional<bool> find(const MatcherNode& node) const;
 
  private:
@@ -48,28 +48,24 @@ struct TextMatcherNode {
   /// Null if reports show an excerpt.
   std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
   bool built_in = true;
-  // The data of the two functions.
   std::string operand = {};
   std::shared_ptr<const schema::Pattern> pattern = {};
   std::vector<TextMatcher> parts = {};
-  /// A function of the test.
   std::function<bool(std::string_view)> function = {};
 };
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Whether the request matches; only for leaves.
+  /// Only for leaves.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // The members for choosing among many stubs come first, in one cache line.
   Kind kind = Kind::leaf;
-  /// Whether a leaf contains no function of the test.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Returns what a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
+  /// What a report shows as the actual value of a leaf. Never calls the test's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
-  // The data of a leaf's two functions.
   std::optional<TextMatcher> text;
   std::string operand;
   /// Only set for matchers of request fields.
@@ -82,25 +78,23 @@ struct MatcherNode {
   Json json;
   std::vector<std::string> path;
   std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
-  /// A function of the test.
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// The parts of all, any and negation.
+  /// Of all, any and negation.
   std::vector<Matcher> parts;
   /// The one test that a leaf restricts requests to; empty for other leaves.
   std::optional<RequestScope> scope;
 };
 
-/// Returns the scopes of the matchers that isolate tests and must match.
 std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
-/// Returns the key, by id or description, to which the scopes are restricted, if any.
+/// The only key of the scopes, by id or description, if any.
 std::string only_key(const std::vector<RequestScope>& scopes);
 
-/// Whether the request matches. Runs the test's functions, lets their exceptions pass, and records their results.
+/// Runs the test's functions, lets their exceptions pass, and records their results.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
-/// Appends what a report shows of the matcher, without running the test's functions. Returns whether the request
-/// matches; empty if that depends on a function that was not called.
+/// Appends the report without running the test's functions. Returns whether the request matches; empty if that depends
+/// on a function that was not called.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 

@@ -112,7 +112,7 @@ std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
          excerpts::plain(chosen->role) + ": " + said;
 }
 
-/// Returns the message at a position, which may count from the end, or null.
+/// Negative positions count from the end. Null if there is none.
 const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
@@ -143,7 +143,6 @@ struct ToolResult {
   const std::string* function;
 };
 
-/// Returns the tool results at the end of the conversation.
 std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
@@ -162,7 +161,6 @@ std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   return results;
 }
 
-/// Whether the result is of the function or call in the leaf's operand.
 bool is_of(const MatcherNode& node, const ToolResult& result) {
   if (node.by_call_id) return result.message->tool_call_id == node.operand;
   return result.function != nullptr && *result.function == node.operand;
@@ -191,7 +189,6 @@ std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
   return list;
 }
 
-/// Returns a matcher of a tool result at the end of the conversation, by function or call id.
 Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
   std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
   MatcherNode node =
@@ -202,7 +199,6 @@ Matcher final_tool_result(const char* what, std::string operand, bool by_call_id
 
 // ---- The HTTP request
 
-/// Returns what reports show of the values of one name.
 std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -214,7 +210,7 @@ std::string shown_values(const TextMatcher& text, const std::vector<std::string>
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
 }
 
-/// Decodes a value of a form or query; returns it unchanged if it is badly encoded.
+/// Returns a badly encoded value unchanged.
 std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -251,7 +247,6 @@ std::string actual_values(const MatcherNode& node, const ChatCall& call) {
   return shown_values(*node.text, node.values_of(call.http(), node.operand));
 }
 
-/// Returns a matcher that needs one matching value of this name.
 Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {

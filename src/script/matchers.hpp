@@ -23,9 +23,7 @@ TextMatcher starts_with(std::string start);
 TextMatcher ends_with(std::string end);
 /// A part of the text matches the ECMAScript pattern. `^` and `$` are the ends of the text; `.` is a character of any
 /// number of bytes. Texts of more than 65,536 bytes, or that need more than 5,000,000 steps, never match, and reports
-/// say so. Does not use std::regex, whose recursion can overflow the stack and whose time is unbounded; here the time
-/// depends only on the text. The price: no lookaround, no backreferences and no \b. Throws GatewayError for these and
-/// for invalid patterns.
+/// say so. Throws GatewayError for invalid patterns, lookaround, backreferences and \b, which are not supported.
 TextMatcher matches_regex(std::string pattern);
 /// Any text, including the empty one.
 TextMatcher any_text();
@@ -106,9 +104,8 @@ Matcher has_field(std::string name);
 Matcher json_at(std::string pointer, Json value);
 /// Matches the string at a JSON pointer.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this JSON. An object includes another if it has all its members and each value includes the
-/// other's. An array includes another of the same length if each element includes the other's. Other values must be
-/// equal.
+/// The body includes this JSON: objects may have more members, at any depth; arrays must have the same length, and
+/// other values must be equal.
 Matcher body_includes(Json part);
 
 // Matchers of the HTTP request.

@@ -20,7 +20,6 @@ struct StubReference {
   std::string name{};
   /// Its name in texts: `"weather question" (agent_test.cpp:41)`.
   std::string title{};
-  /// Its source location.
   SourceLocation where{};
 };
 
@@ -37,7 +36,6 @@ struct NearMiss {
     /// The actual value; empty if there is nothing to show.
     std::string actual{};
   };
-  /// The exchange of the request.
   std::uint64_t exchange = 0;
   /// The stub that did not answer it.
   StubReference stub{};
@@ -46,7 +44,7 @@ struct NearMiss {
   std::size_t total = 0;
   /// A reason other than a condition: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
-  /// The stub's conditions in order; nested ones follow theirs.
+  /// In the stub's order; nested ones follow theirs.
   std::vector<Condition> conditions{};
 };
 

@@ -44,7 +44,6 @@ class RequestScope {
  private:
   friend struct detail::Access;
   enum class Kind { all, key, header };
-  /// The requests with a header.
   RequestScope(std::string name, std::string value)
       : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
 

@@ -25,7 +25,6 @@
 
 namespace mock_gateway::detail {
 
-/// One element of a stub's sequence.
 struct ReplyStep {
   /// The default reply, as from a gateway without stubs.
   ReplyStep() = default;
@@ -52,9 +51,8 @@ struct MachineState {
   std::string state;
 };
 
-/// The settings of a stub.
 struct StubPlan {
-  std::vector<Matcher> matchers;    // all must match
+  std::vector<Matcher> matchers;
   std::vector<Matcher> validators;  // for the requests that it answers
   std::vector<ReplyStep> replies;   // empty: never()
   bool nothing_more = false;
@@ -65,10 +63,8 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
-  /// Whether a scenario of the catalogue mounted it.
   bool of_catalogue = false;
-  /// Its JSON in a script, without "source"; null if it is not from a script. When the script is read again, a stub
-  /// with equal JSON is the same stub.
+  /// Its JSON in a script, without "source", or null. A stub with equal JSON is the same stub when read again.
   std::shared_ptr<const std::string> json;
   /// The newest exchange at the time of mounting: the stub did not answer it or earlier ones.
   std::uint64_t newest_exchange = 0;
@@ -76,7 +72,6 @@ struct StubPlan {
 
 class Script;
 
-/// A mounted stub. The plan is constant; its counts change, and its location in an edited file.
 class StubState {
  public:
   explicit StubState(StubPlan plan);
@@ -89,20 +84,19 @@ class StubState {
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name or else its conditions, for reports.
   const std::string& to_string() const { return description_; }
-  /// Returns `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name. If another
-  /// stub was mounted on that line, adds the conditions: `the stub at agent_test.cpp:41 (model is "fast")`.
+  /// `"weather question" (agent_test.cpp:41)`; without a name, `the stub at agent_test.cpp:41`, with its conditions if
+  /// another stub was mounted on that line.
   std::string title() const;
 
-  /// The number of calls, including requests not yet in the journal.
+  /// Includes requests not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// Whether it has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
   /// Counts a request that is now in the journal.
   void count_recorded(std::uint64_t exchange);
   std::size_t recorded() const { return recorded_; }
-  /// The ids of the first and the last exchange that it answered; 0 if none.
+  /// 0 if none.
   std::uint64_t first_exchange() const { return first_exchange_; }
   std::uint64_t last_exchange() const { return last_exchange_; }
 
@@ -118,7 +112,6 @@ class StubState {
    private:
     std::shared_ptr<StubState> stub_;
   };
-  /// The peak number of exchanges it was answering at the same time.
   std::size_t peak_concurrency() const { return peak_; }
 
  private:
@@ -127,7 +120,7 @@ class StubState {
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
-  std::size_t limit_;  // of calls
+  std::size_t limit_;
   // Only changed under the script's mutex, so that taking a reply and moving a state machine are atomic.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
@@ -145,7 +138,6 @@ class StubState {
 
 namespace scripts {
 
-/// A source line with the number of stubs mounted on it.
 struct Line {
   SourceLocation where;
   std::size_t stubs = 0;
@@ -153,13 +145,12 @@ struct Line {
 
 }  // namespace scripts
 
-/// Throws GatewayError for contradictory settings.
 void require_consistent(const StubPlan& plan);
 
-/// Returns the step of the sequence for a call, from 0; the last one repeats. There is at least one.
+/// `call` counts from 0; the last step repeats. There is at least one.
 const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
 
-/// Returns the conditions: "user text contains \"weather\" and has tool \"f\""; "any request" without any.
+/// "user text contains \"weather\" and has tool \"f\""; "any request" without any.
 std::string conditions(const StubPlan& plan);
 
 /// The stubs of one gateway in evaluation order: by priority, then newest first. No lock is held while matchers run.
@@ -167,19 +158,17 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// Returns the state of a state machine: "started" until it is changed.
+  /// "started" until it is changed.
   static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
-    /// Null if none answers.
     std::shared_ptr<StubState> stub;
     /// Empty if the stub refuses: because of never(), a finished sequence, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
-    /// The number of the stub's call, from 0.
+    /// From 0.
     std::size_t call = 0;
     /// Whether the default reply is due but cannot be made for the request; then no call is counted.
     bool is_unanswerable = false;
-    /// The results of the test's functions.
     FunctionResults function_results;
     /// The stubs considered; excludes those of other tests.
     std::shared_ptr<const Stubs> considered;
@@ -187,54 +176,47 @@ class Script {
 
   /// Mounts a stub. Throws GatewayError if `at_most` is 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
-  /// An element of a block of stubs.
   struct BlockStub {
     /// A mounted stub to keep, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
     /// The settings of a new stub, or the current location of a kept one.
     StubPlan plan;
   };
-  /// Mounts stubs atomically, the first of them tried first, in place of `replaced`. Replaced stubs that are not kept
-  /// no longer answer, and their expectations are dropped. `place` is the result of an earlier call, or 0 for a place
-  /// before all mounted stubs, which is then stored in it.
+  /// Replaces stubs atomically; the first of the block is tried first. Replaced stubs that are not kept no longer
+  /// answer, and their expectations are dropped. A `place` of 0 means before all mounted stubs, and is set to that
+  /// place.
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
-  /// Removes a stub: later requests no longer match it, and earlier calls still count. Repeated calls have no effect.
+  /// Later requests no longer match it, earlier calls still count. Repeated calls have no effect.
   void remove(const std::shared_ptr<StubState>& stub);
   /// Removes several stubs atomically.
   void remove(const Stubs& stubs);
-  /// The matcher being evaluated, for error reports about its exception.
+  /// For error reports about the exception of a matcher.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both alive
   };
-  /// Chooses the first stub that matches and may still answer. Empty if no mounted stub applies to the request. Lets
-  /// exceptions of matchers pass. `has_default_reply` tells whether the default reply can be made; it is called at most
-  /// once, and only for a stub that gives it.
+  /// Empty if no mounted stub applies to the request. Lets exceptions of matchers pass. `has_default_reply` tells
+  /// whether the default reply can be made; it is called at most once, and only for a stub that gives it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
-  /// Returns what choose() would choose. Counts no call, moves no state machine and runs no function of the test: a
-  /// condition that depends on one does not hold.
+  /// Like choose(), without changes. A condition that depends on a function of the test does not hold.
   std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// Returns the mounted stubs in evaluation order.
   std::shared_ptr<const Stubs> stubs() const;
   /// Returns the mounted stubs, and those removed with unmet expectations since the last reset, in the order mounted.
   Stubs all() const;
-  /// Returns "started" until the state is changed.
   std::string state(const std::string& machine) const;
   /// `key` is the id of the only key whose stubs use the machine; empty: any key.
   void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
   /// The number of changes to stubs and states by the test.
   const ChangeCount& changes() const { return changes_; }
-  /// Drops the expectations of removed stubs that belong to a test.
   void forget_removed(const RequestScope& scope);
   /// Deletes the states of state machines whose names have this prefix and that only stubs of this key use.
   void forget_states(const std::string& machines, const std::string& key);
-  /// Deletes stubs, states of state machines, or both.
   void reset(bool its_stubs = true, bool its_states = true);
-  /// Frees the test's functions and replies once nothing is answered any more: they may hold references to the script.
+  /// Frees the test's functions and replies once no request is open: they may hold references to the script.
   void retire(const Stubs& others);
 
  private:
@@ -251,11 +233,9 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
-  /// The reason for evaluating stubs.
   enum class Purpose {
-    /// Answer the call.
     answer,
-    /// To predict the answer: takes nothing and runs no function of the test.
+    /// Takes nothing and runs no function of the test.
     forecast,
   };
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -266,8 +246,7 @@ class Script {
   /// Marks the stubs that share one of these lines with another stub. Requires the mutex.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers from number `from` on match; for a forecast, are known to match. Earlier ones have
-  /// matched.
+  /// For a forecast: whether the matchers are known to match. Matchers before `from` have matched.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // requires the mutex
@@ -285,8 +264,7 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // number of the call, from 0
   };
-  /// Returns whose turn it is. If it is the stub's turn, and this is no forecast, counts the call and moves the state
-  /// machines.
+  /// If it is the stub's turn, and this is no forecast, counts the call and moves the state machines.
   Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;

@@ -18,7 +18,6 @@ namespace mock_gateway {
 namespace detail {
 namespace matchers {
 
-/// The maximum length of a text to search for a pattern.
 inline constexpr std::size_t searched_bytes = 65536;
 
 TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
@@ -61,7 +60,7 @@ std::string explain_end(const TextMatcherNode& node, std::string_view text) {
 
 bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 
-/// Whether the pattern occurs in the text; empty if that takes too many steps.
+/// Empty if that takes too many steps.
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
