@@ -184,12 +184,13 @@ class Shared {
 
 /// A shared_ptr whose moved-from state still points to the object, so that a moved-from handle stays valid.
 template <class T>
-class Lasting : public std::shared_ptr<T> {
+class HandlePointer : public std::shared_ptr<T> {
  public:
-  Lasting() = default;
-  Lasting(std::shared_ptr<T> pointer) : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
-  Lasting(const Lasting&) = default;
-  Lasting& operator=(const Lasting&) = default;
+  HandlePointer() = default;
+  HandlePointer(std::shared_ptr<T> pointer)
+      : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
+  HandlePointer(const HandlePointer&) = default;
+  HandlePointer& operator=(const HandlePointer&) = default;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -496,9 +497,9 @@ class Stub {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::StubState> state_;
-  detail::Lasting<detail::Script> script_;
-  detail::Lasting<detail::JournalState> journal_;
+  detail::HandlePointer<detail::StubState> state_;
+  detail::HandlePointer<detail::Script> script_;
+  detail::HandlePointer<detail::JournalState> journal_;
 };
 
 /// A stub that is removed when it goes out of scope, for a test on a shared gateway.
@@ -666,7 +667,7 @@ class TextMatcher {
   friend struct detail::Access;
   explicit TextMatcher(detail::TextMatcherNode node);
 
-  detail::Lasting<const detail::TextMatcherNode> node_;
+  detail::HandlePointer<const detail::TextMatcherNode> node_;
 };
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
@@ -701,7 +702,7 @@ class Matcher {
   friend struct detail::Access;
   explicit Matcher(detail::MatcherNode node);
 
-  detail::Lasting<const detail::MatcherNode> node_;
+  detail::HandlePointer<const detail::MatcherNode> node_;
 };
 
 Matcher operator&&(const Matcher& a, const Matcher& b);
@@ -1397,7 +1398,7 @@ class Clock {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::ClockState> state_;
+  detail::HandlePointer<detail::ClockState> state_;
 };
 
 /// Real time, which never goes backwards. The default of Options::clock.
@@ -1472,7 +1473,7 @@ class Gate {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::GateState> state_;
+  detail::HandlePointer<detail::GateState> state_;
 };
 
 }}  // namespace mock_gateway
@@ -1704,7 +1705,7 @@ struct Distribution {
   /// Random numbers are clamped to this range.
   double least = 0;
   double most = 0;
-  Lasting<const std::vector<double>> list = {};
+  HandlePointer<const std::vector<double>> list = {};
 
   bool fixed() const { return kind == Kind::fixed; }
   /// `index` counts from 0 and selects from a list, which repeats after its last element.
@@ -1784,7 +1785,7 @@ class Chunking {
  private:
   Kind kind_;
   std::size_t count_;
-  detail::Lasting<const std::vector<std::string>> pieces_;
+  detail::HandlePointer<const std::vector<std::string>> pieces_;
 };
 
 /// `count` tokens per delta, at least 1. The default is by one token.
@@ -2046,7 +2047,7 @@ class HttpReply {
   Reply delivered() const;
 
   int status_ = 200;
-  detail::Lasting<const std::string> body_ = detail::share<const std::string>();  // never null
+  detail::HandlePointer<const std::string> body_ = detail::share<const std::string>();  // never null
   std::string content_type_ = "application/json";
   wire::Headers headers_;
   std::optional<Failure> failure_;
@@ -2111,7 +2112,7 @@ class ConnectionFault {
                            std::optional<Failure> failure = {});
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_;  // never null
+  detail::HandlePointer<const std::string> bytes_;  // never null
   std::size_t step_;
   Duration gap_;
   std::optional<Failure> failure_;
@@ -2361,7 +2362,7 @@ class Exchange {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::ExchangeRecord> record_;
+  detail::HandlePointer<detail::ExchangeRecord> record_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
@@ -2426,7 +2427,7 @@ class Journal {
   void clear() const;
 
  private:
-  detail::Lasting<detail::JournalState> state_;
+  detail::HandlePointer<detail::JournalState> state_;
 };
 
 }}  // namespace mock_gateway
@@ -3028,7 +3029,7 @@ class Keys {
   std::vector<ApiKey> list() const;
 
  private:
-  detail::Lasting<detail::KeyStore> store_;
+  detail::HandlePointer<detail::KeyStore> store_;
 };
 
 }}  // namespace mock_gateway
@@ -3830,7 +3831,7 @@ class [[nodiscard]] Sweep {
   std::size_t size() const;
 
  private:
-  detail::Lasting<detail::SweepRun> run_;
+  detail::HandlePointer<detail::SweepRun> run_;
 };
 
 }}  // namespace mock_gateway
@@ -3978,7 +3979,7 @@ class Scenario {
   friend struct detail::Access;
   explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
 
-  detail::Lasting<const detail::ScenarioData> data_;
+  detail::HandlePointer<const detail::ScenarioData> data_;
 };
 
 /// "answer", "error", "answer or error".
@@ -4054,7 +4055,7 @@ class Mishap {
   Mishap(std::shared_ptr<detail::MishapSession> session, std::size_t number)
       : session_(std::move(session)), number_(number) {}
 
-  detail::Lasting<detail::MishapSession> session_;
+  detail::HandlePointer<detail::MishapSession> session_;
   std::size_t number_;
 };
 
@@ -4210,7 +4211,7 @@ class LoadedScript {
   friend class ScriptDocument;
   explicit LoadedScript(std::shared_ptr<detail::LoadedDocument> state) : state_(std::move(state)) {}
 
-  detail::Lasting<detail::LoadedDocument> state_;
+  detail::HandlePointer<detail::LoadedDocument> state_;
 };
 
 /// Script documents, read and checked: everything that the C++ API can express as a value, written as JSON.
@@ -4268,7 +4269,7 @@ class ScriptDocument {
   explicit ScriptDocument(std::shared_ptr<const detail::ScriptPlan> plan) : plan_(std::move(plan)) {}
   static ScriptDocument read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded);
 
-  detail::Lasting<const detail::ScriptPlan> plan_;
+  detail::HandlePointer<const detail::ScriptPlan> plan_;
 };
 
 /// Returns the JSON Schema (draft 2020-12) of script documents.
@@ -5061,6 +5062,36 @@ Duration bounded(Duration limit);
 
 }}  // namespace mock_gateway
 
+// ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
+
+// Lets a thread hand over its duties before it blocks.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
+class Handoff {
+ public:
+  virtual ~Handoff() = default;
+  /// Called once, on the thread that will block.
+  virtual void hand_over() noexcept = 0;
+};
+
+/// Sets the handoff of the calling thread, which must have none, for the lifetime of this object.
+class ScopedHandoff {
+ public:
+  explicit ScopedHandoff(Handoff& handoff);
+  ~ScopedHandoff();
+  ScopedHandoff(const ScopedHandoff&) = delete;
+  ScopedHandoff& operator=(const ScopedHandoff&) = delete;
+
+  bool is_pending() const;
+};
+
+/// Must be called before a thread blocks, runs test code or works for long: calls its handoff, if any. Cheap.
+void hand_off_event_loop() noexcept;
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/process.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -5082,36 +5113,6 @@ class KeptSigpipe {
 };
 
 }  // namespace process
-}}}  // namespace mock_gateway::detail
-
-// ---- core/relief.hpp ------------------------------------------------------------------------------------------------
-
-// Lets a thread hand over its duties before it blocks.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
-class Relief {
- public:
-  virtual ~Relief() = default;
-  /// Called once, on the thread that will block.
-  virtual void relieve() noexcept = 0;
-};
-
-/// Sets the relief of the calling thread, which must have none, for the lifetime of this object.
-class Relieved {
- public:
-  explicit Relieved(Relief& relief);
-  ~Relieved();
-  Relieved(const Relieved&) = delete;
-  Relieved& operator=(const Relieved&) = delete;
-
-  bool is_pending() const;
-};
-
-/// Must be called before a thread blocks, runs test code or works for long: calls its relief, if any. Cheap.
-void call_relief() noexcept;
-
 }}}  // namespace mock_gateway::detail
 
 // ---- core/warning.hpp -----------------------------------------------------------------------------------------------
@@ -5193,7 +5194,7 @@ class ChangeCount {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- core/seldom.hpp ------------------------------------------------------------------------------------------------
+// ---- core/heap_optional.hpp -----------------------------------------------------------------------------------------
 
 // An optional that is usually empty.
 
@@ -5201,11 +5202,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// An optional that is usually empty, and then as small as a pointer.
 template <class T>
-class Seldom {
+class HeapOptional {
  public:
-  Seldom() = default;
-  Seldom(T value) : value_(std::make_unique<T>(std::move(value))) {}
-  Seldom(std::optional<T> value) {
+  HeapOptional() = default;
+  HeapOptional(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  HeapOptional(std::optional<T> value) {
     if (value) value_ = std::make_unique<T>(std::move(*value));
   }
 
@@ -5877,7 +5878,7 @@ class Reader {
   bool is_own_field(std::string_view name) const;
   void read_all();
   /// Like read_all(), but skips fields of the wrong type.
-  void read_what_fits();
+  void read_valid_fields();
 
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);
@@ -7993,10 +7994,10 @@ class Delivery {
   std::optional<Result> go_on();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  bool came_to(std::size_t hold) const { return came_to_[hold]; }
+  bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
-  const std::string& waited_in_vain() const { return waited_in_vain_; }
+  const std::string& expired_wait() const { return expired_wait_; }
 
  private:
   using Sent = WriteQueue::Sent;
@@ -8065,7 +8066,7 @@ class Delivery {
       client_left,  // marks the end of a wait for the client
       delivery,     // until the client's kernel has received everything written
       last_bytes,   // until it has received the last bytes
-      done_left,    // until it has `[DONE]`, which no client can read from the gateway\'s send queue
+      done_left,    // until it has `[DONE]`, which no client can read from the gateway's send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`
@@ -8180,10 +8181,10 @@ class Delivery {
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
-  std::string waited_in_vain_;
+  std::string expired_wait_;
   std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // for each fault of the plan
-  std::vector<bool> came_to_;               // for each hold of the plan
+  std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
   WriteQueue writes_;               // flushed writes are handed over before the next step
@@ -8566,9 +8567,9 @@ class Connection final : public Outlet {
   };
 
   /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
-  class Standstill {
+  class StallTimer {
    public:
-    explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+    explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
     Duration length();
 
    private:
@@ -8599,7 +8600,7 @@ class Connection final : public Outlet {
     bool is_for_client = false;                      // whether it ends when the client closes its side
     bool is_woken = false;                           // whether another thread may end it
     std::optional<Moment> times_out = {};            // for bytes
-    std::optional<Standstill> standstill = {};       // for room and delivery
+    std::optional<StallTimer> standstill = {};       // for room and delivery
     std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
@@ -8633,7 +8634,7 @@ class Connection final : public Outlet {
   void note_disconnected();
   ExchangeObserver::Leaving leaving() const;
   /// Drains what the client sends. Returns true when done.
-  bool take_off_what_still_comes();
+  bool drain_input();
 
   int socket_;
   std::uint64_t id_;
@@ -8695,13 +8696,13 @@ struct IncomingRequest {
   bool http_1_1 = true;
   bool keep_alive = true;
   /// Not HTTP, or incomplete. Answered before any other check.
-  Seldom<Failure> malformed;
+  HeapOptional<Failure> malformed;
   /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
-  Seldom<Failure> turned_away;
+  HeapOptional<Failure> turned_away;
   /// The body or its chunk framing exceeds the limit. The body was not read to its end.
-  Seldom<Failure> body_too_large;
+  HeapOptional<Failure> body_too_large;
   /// The request is refused because of its head. The body is unread.
-  Seldom<Failure> refused;
+  HeapOptional<Failure> refused;
   bool is_body_unread = false;
   bool is_body_read_later = false;
   bool awaits_continue = false;
@@ -8710,7 +8711,7 @@ struct IncomingRequest {
   /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
-  Seldom<ConnectionFault> fault;
+  HeapOptional<ConnectionFault> fault;
   /// The exchange's timeline, if reading took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;
 
@@ -8893,7 +8894,7 @@ class TurnedAway {
 
   /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
-  bool empty() const { return guests_.empty(); }
+  bool empty() const { return connections_.empty(); }
   /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
   /// Closes one answered connection. Returns false without one.
@@ -8905,7 +8906,7 @@ class TurnedAway {
   Duration due() const;
 
  private:
-  struct Guest {
+  struct RefusedConnection {
     std::unique_ptr<Connection> connection;
     std::string why;
     std::chrono::steady_clock::time_point since;  // when it was added or answered
@@ -8914,11 +8915,11 @@ class TurnedAway {
 
   static constexpr Duration longest_patience = std::chrono::milliseconds{25};
 
-  void answer(Guest& guest);
-  Duration patience(const Guest& guest) const { return guest.answered ? longest_patience : patience_; }
+  void answer(RefusedConnection& refused);
+  Duration patience(const RefusedConnection& refused) const { return refused.answered ? longest_patience : patience_; }
 
   const Answer answer_;
-  std::deque<Guest> guests_;
+  std::deque<RefusedConnection> connections_;
   std::chrono::steady_clock::time_point last_came_{};
   // Time for a request. Each silent client halves it, so as not to delay others; each complete request raises it.
   Duration patience_ = longest_patience;
@@ -9080,7 +9081,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The event loop of a server's connections. One thread, the leader, waits for all connections and serves the
 /// ready ones. Before a client or test code blocks the leader, another thread takes over as leader.
-class Reactor final : private Relief {
+class Reactor final : private Handoff {
  public:
   /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
   /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
@@ -9135,7 +9136,7 @@ class Reactor final : private Relief {
   /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
   bool watch(Session& session);
-  MOCK_GATEWAY_INLINE void relieve() noexcept override;
+  MOCK_GATEWAY_INLINE void hand_over() noexcept override;
   void lead_on();
   /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
@@ -10215,7 +10216,7 @@ class ConnectionLoop final : public ConnectionHandler {
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  struct Course {
+  struct ConnectionProgress {
     /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
     /// Whether a fault resets it once the previous reply has been delivered.
@@ -10229,12 +10230,12 @@ class ConnectionLoop final : public ConnectionHandler {
   };
 
   /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
-  bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
+  bool serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept;
   // Each returns true to continue at once, false to end the connection, and nothing to wait.
-  std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
-  std::optional<bool> read(Connection& connection, Course& course);
-  static std::optional<bool> answer(Connection& connection, Course& course);
-  static std::optional<bool> skip(Connection& connection, Course& course);
+  std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress);
+  std::optional<bool> read(Connection& connection, ConnectionProgress& progress);
+  static std::optional<bool> answer(Connection& connection, ConnectionProgress& progress);
+  static std::optional<bool> skip(Connection& connection, ConnectionProgress& progress);
   /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   void note_hit(Connection& connection, const ConnectionFault& fault);
@@ -10299,12 +10300,12 @@ std::optional<std::string> guarded(const Code& code) {
 /// Runs the test's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
-  call_relief();
+  hand_off_event_loop();
   const Busy<std::string> busy(connection, std::move(what));
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. The test's own matchers call call_relief() themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call hand_off_event_loop() themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
@@ -10320,7 +10321,7 @@ struct TokenizerThrew {
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
-    call_relief();
+    hand_off_event_loop();
     std::vector<std::string> tokens;
     if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
     return tokens;
@@ -11917,6 +11918,32 @@ MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 }}  // namespace mock_gateway
 
+// ---- core/handoff.cpp -----------------------------------------------------------------------------------------------
+
+// The handoff of the calling thread.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace handoff {
+
+MOCK_GATEWAY_INLINE Handoff*& current() {
+  thread_local Handoff* current = nullptr;
+  return current;
+}
+
+}  // namespace handoff
+
+MOCK_GATEWAY_INLINE ScopedHandoff::ScopedHandoff(Handoff& handoff) { handoff::current() = &handoff; }
+
+MOCK_GATEWAY_INLINE ScopedHandoff::~ScopedHandoff() { handoff::current() = nullptr; }
+
+MOCK_GATEWAY_INLINE bool ScopedHandoff::is_pending() const { return handoff::current() != nullptr; }
+
+MOCK_GATEWAY_INLINE void hand_off_event_loop() noexcept {
+  if (Handoff* const handoff = std::exchange(handoff::current(), nullptr)) handoff->hand_over();
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/implementation.cpp ----------------------------------------------------------------------------------------
 
 // The symbol whose absence makes the linker report a missing implementation.
@@ -12821,32 +12848,6 @@ MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::st
 
 }}}  // namespace mock_gateway::detail
 
-// ---- core/relief.cpp ------------------------------------------------------------------------------------------------
-
-// The relief of the calling thread.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace relief {
-
-MOCK_GATEWAY_INLINE Relief*& current() {
-  thread_local Relief* current = nullptr;
-  return current;
-}
-
-}  // namespace relief
-
-MOCK_GATEWAY_INLINE Relieved::Relieved(Relief& relief) { relief::current() = &relief; }
-
-MOCK_GATEWAY_INLINE Relieved::~Relieved() { relief::current() = nullptr; }
-
-MOCK_GATEWAY_INLINE bool Relieved::is_pending() const { return relief::current() != nullptr; }
-
-MOCK_GATEWAY_INLINE void call_relief() noexcept {
-  if (Relief* const relief = std::exchange(relief::current(), nullptr)) relief->relieve();
-}
-
-}}}  // namespace mock_gateway::detail
-
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
 // Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
@@ -12859,7 +12860,7 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
   return reporter;
 }
 
-struct NoteBook {
+struct NoteList {
   std::mutex mutex;
   bool wanted = false;
   bool taken = false;  // for the running test, by one of the adapter's listeners
@@ -12868,8 +12869,8 @@ struct NoteBook {
 };
 
 /// Never destroyed, because gateways may be destroyed after static objects.
-MOCK_GATEWAY_INLINE NoteBook& notes() {
-  static NoteBook& notes = *new NoteBook;
+MOCK_GATEWAY_INLINE NoteList& notes() {
+  static NoteList& notes = *new NoteList;
   return notes;
 }
 
@@ -12879,7 +12880,7 @@ MOCK_GATEWAY_INLINE void set_reporter(Reporter reporter) { reporters::current() 
 MOCK_GATEWAY_INLINE Reporter reporter() { return reporters::current(); }
 
 MOCK_GATEWAY_INLINE void NoteSource::begin_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.sources.push_back(this);
 }
@@ -12887,31 +12888,31 @@ MOCK_GATEWAY_INLINE void NoteSource::begin_notes() {
 MOCK_GATEWAY_INLINE NoteSource::~NoteSource() = default;
 
 MOCK_GATEWAY_INLINE void NoteSource::end_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.sources.erase(std::remove(book.sources.begin(), book.sources.end(), this), book.sources.end());
 }
 
 MOCK_GATEWAY_INLINE void keep_notes(TestNotes notes) {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   if (book.wanted && !notes.text.empty()) book.kept.push_back(std::move(notes));
 }
 
 MOCK_GATEWAY_INLINE void want_notes(Implementation) {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.wanted = true;
 }
 
 MOCK_GATEWAY_INLINE bool are_notes_wanted() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   return book.wanted;
 }
 
 MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   if (std::exchange(book.taken, true)) return {};
   std::vector<TestNotes> taken = std::exchange(book.kept, {});
@@ -12921,7 +12922,7 @@ MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
 }
 
 MOCK_GATEWAY_INLINE void pass_over_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.taken = false;
   book.kept.clear();
@@ -14234,7 +14235,7 @@ namespace profiles {
 
 MOCK_GATEWAY_INLINE Acceptance usual_acceptance() { return {}; }
 
-MOCK_GATEWAY_INLINE const Acceptance& nothing_besides() {
+MOCK_GATEWAY_INLINE const Acceptance& no_extra_fields() {
   static const Acceptance acceptance = Acceptance::strict();
   return acceptance;
 }
@@ -14312,7 +14313,7 @@ constexpr ProfileTraits named(Profile profile, std::string_view name) {
   row.profile = profile;
   row.name = name;
   row.acceptance = usual_acceptance;
-  row.documented = nothing_besides;
+  row.documented = no_extra_fields;
   return row;
 }
 
@@ -15830,7 +15831,7 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   const Path root("body");
   collect(require_object(request_.body, root));
   if (acceptance_.has(Extension::anything_with_model_and_messages)) {
-    read_what_fits();
+    read_valid_fields();
   } else {
     read_all();
   }
@@ -15924,7 +15925,7 @@ MOCK_GATEWAY_INLINE void Reader::read_all() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
+MOCK_GATEWAY_INLINE void Reader::read_valid_fields() {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
@@ -20639,7 +20640,7 @@ MOCK_GATEWAY_INLINE bool has_part(const TextMatcherNode& node, std::string_view 
 }
 
 MOCK_GATEWAY_INLINE bool asks_function(const TextMatcherNode& node, std::string_view text) {
-  call_relief();
+  hand_off_event_loop();
   return node.function(text);
 }
 
@@ -21131,7 +21132,7 @@ MOCK_GATEWAY_INLINE std::string actual_key(const MatcherNode&, const ChatCall& c
 }
 
 MOCK_GATEWAY_INLINE bool asks_function(const MatcherNode& node, const ChatCall& call) {
-  call_relief();
+  hand_off_event_loop();
   return node.function(call);
 }
 
@@ -22038,7 +22039,7 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace
       unhindered_since_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
-      came_to_(plan.holds.size()),
+      reached_holds_(plan.holds.size()),
       writes_(plan.writes, outlet, timeline, progress) {}
 
 MOCK_GATEWAY_INLINE Delivery::~Delivery() = default;
@@ -22587,7 +22588,7 @@ MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t n
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
-  came_to_[index] = true;
+  reached_holds_[index] = true;
   begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
   add_wait_at(plan_.holds[index].gate);
   add({Kind::noted_wait_over});
@@ -22702,9 +22703,9 @@ MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
 
 MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
-                         : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                               " s; the client was still waiting";
+  expired_wait_ = wait ? wait->in_vain(*stall_guard_)
+                       : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
+                             " s; the client was still waiting";
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
@@ -23054,7 +23055,7 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 
 // ---- delivery/write_queue.cpp ---------------------------------------------------------------------------------------
 
-// Which bytes of an answer share a write (64 KiB at most), and how long a client has to read one write before the next.
+// Which events of an answer share a write (up to 64 KiB), and when separate writes follow each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
@@ -23448,7 +23449,7 @@ inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
 
-MOCK_GATEWAY_INLINE Duration Connection::Standstill::length() {
+MOCK_GATEWAY_INLINE Duration Connection::StallTimer::length() {
   const std::size_t queued = sockets::unacknowledged(socket_);
   const auto now = std::chrono::steady_clock::now();
   if (queued < queued_) since_ = now;
@@ -23507,7 +23508,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
         buffer_.append(bytes, count);
         body_received_ += count;
         moved_at_once_ += count;
-        if (moved_at_once_ > connection::takes_long) call_relief();
+        if (moved_at_once_ > connection::takes_long) hand_off_event_loop();
         if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
@@ -23751,7 +23752,7 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> Connection::write_some(std::strin
     last_write_ = timeline_->now();
     observer_->mark_written(count);
     moved_at_once_ += count;
-    if (moved_at_once_ > connection::takes_long) call_relief();
+    if (moved_at_once_ > connection::takes_long) hand_off_event_loop();
     if (begins) observer_->mark_first_byte(now, real_now);
   }
   return count;
@@ -23892,7 +23893,7 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
-  call_relief();
+  hand_off_event_loop();
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
   may_have_come_ = true;
   if (seen_->woken) wake_->clear();
@@ -23969,10 +23970,10 @@ MOCK_GATEWAY_INLINE bool Connection::finish() {
     // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }
-  return !lingers_until_ || take_off_what_still_comes();
+  return !lingers_until_ || drain_input();
 }
 
-MOCK_GATEWAY_INLINE bool Connection::take_off_what_still_comes() {
+MOCK_GATEWAY_INLINE bool Connection::drain_input() {
   while (std::chrono::steady_clock::now() < *lingers_until_) {
     buffer_.clear();
     position_ = 0;
@@ -24303,7 +24304,7 @@ MOCK_GATEWAY_INLINE void Reactor::retire() {
   poller_.wake();
 }
 
-MOCK_GATEWAY_INLINE void Reactor::relieve() noexcept {
+MOCK_GATEWAY_INLINE void Reactor::hand_over() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   // If the system gives no thread, this one leads again when it returns.
   is_led_ = workers_.run([this] { lead_on(); });
@@ -24321,7 +24322,7 @@ MOCK_GATEWAY_INLINE bool Reactor::takes_lead() {
 }
 
 MOCK_GATEWAY_INLINE void Reactor::lead() {
-  const Relieved relieved(*this);
+  const ScopedHandoff handoff(*this);
   do {
     while (next_event_ < event_count_) {
       const Poller::Event event = events_[next_event_++];
@@ -24329,13 +24330,13 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
       if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
       serve(session);
-      if (!relieved.is_pending()) return;
+      if (!handoff.is_pending()) return;
     }
     // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
-      if (!relieved.is_pending()) return;
+      if (!handoff.is_pending()) return;
     }
   } while (wait_for_events());
 }
@@ -24886,7 +24887,7 @@ MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char*
 
 MOCK_GATEWAY_INLINE void RequestReader::complete() {
   IncomingRequest& incoming = *incoming_;
-  const Seldom<ConnectionFault>& fault = incoming.fault;
+  const HeapOptional<ConnectionFault>& fault = incoming.fault;
   const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
   incoming.is_body_read_later = !incoming.malformed && fault &&
                                 fault->kind() == ConnectionFault::Kind::reply_then_read_body &&
@@ -25122,7 +25123,7 @@ class Server::Impl final : public httplib::Server {
     }
     on_bound(port_);
     begin_to_accept();
-    say_if_few_fit();
+    warn_of_few_descriptors();
   }
 
   int port() const { return port_; }
@@ -25168,7 +25169,7 @@ class Server::Impl final : public httplib::Server {
     for (const auto& line : lines) line->stop();
     accepting.reset();
     for (const auto& reactor : reactors_) reactor->retire();
-    workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
+    workers_.shut_down(std::chrono::seconds{1}, [this] { warn_of_busy_connections(); });
     const std::lock_guard<std::mutex> lock(listening_mutex_);
     if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
   }
@@ -25198,7 +25199,7 @@ class Server::Impl final : public httplib::Server {
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }
 
-  void say_if_few_fit() const {
+  void warn_of_few_descriptors() const {
     constexpr std::size_t few = 64;
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
@@ -25224,8 +25225,8 @@ class Server::Impl final : public httplib::Server {
   std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
-      return among_the_open("this process has no descriptor left for another connection: its limit is " +
-                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
+      return with_open_count("this process has no descriptor left for another connection: its limit is " +
+                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
     }
     return handler_.accept([this, socket](ConnectionHandler::Beginning beginning,
                                           ConnectionHandler::Serve serve) -> std::optional<std::string> {
@@ -25239,7 +25240,7 @@ class Server::Impl final : public httplib::Server {
           reactor->add(std::move(connection), std::move(served));
         return std::nullopt;
       }
-      return among_the_open("the system refuses another thread for a connection (ulimit -u, or a container's limit)");
+      return with_open_count("the system refuses another thread for a connection (ulimit -u, or a container's limit)");
     });
   }
 
@@ -25265,7 +25266,7 @@ class Server::Impl final : public httplib::Server {
     return *reactors_.back();
   }
 
-  std::string among_the_open(const std::string& why) {
+  std::string with_open_count(const std::string& why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
@@ -25332,14 +25333,14 @@ class Server::Impl final : public httplib::Server {
       const std::lock_guard<std::mutex> lock(verdicts_mutex_);
       if (kept.head == head) return kept.status;
     }
-    const int status = refusal_anew(head);
+    const int status = compute_refusal(head);
     const std::lock_guard<std::mutex> lock(verdicts_mutex_);
     kept.head = head;
     kept.status = status;
     return status;
   }
 
-  int refusal_anew(std::string_view head) {
+  int compute_refusal(std::string_view head) {
     if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
     CheckedHead stream(head);
     bool closed = false;
@@ -25360,7 +25361,7 @@ class Server::Impl final : public httplib::Server {
     return self.process_request(stream, false, closed, nullptr);
   }
 
-  void name_the_busy() {
+  void warn_of_busy_connections() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Connection* connection : connections_)
       if (const std::string what = connection->busy_with(); !what.empty()) warn({"stopping waits for ", what});
@@ -25647,12 +25648,12 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-struct OtherEnd {
+struct PeerAddress {
   std::size_t unread = 0;
   std::optional<std::uint64_t> received = {};
 };
 
-MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
+MOCK_GATEWAY_INLINE std::optional<PeerAddress> peer_address(int socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -25680,7 +25681,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   std::memcpy(&head, answer, sizeof head);
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket on this machine
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
-  OtherEnd end;
+  PeerAddress end;
   end.unread = found.idiag_rqueue;
   nlattr attribute{};
   for (std::size_t at = attributes; at + sizeof attribute <= static_cast<std::size_t>(size);
@@ -25693,14 +25694,14 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket) {
+MOCK_GATEWAY_INLINE std::optional<bool> has_all(const PeerAddress& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
   return *end.received >= *sent;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
-  const std::optional<OtherEnd> end = other_end(socket);
+  const std::optional<PeerAddress> end = peer_address(socket);
   if (!end) return std::nullopt;
   // The queue may be empty because nothing has arrived yet.
   return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
@@ -25709,7 +25710,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
 MOCK_GATEWAY_INLINE std::size_t under_way(int socket) {
   const std::size_t bytes = unacknowledged(socket);
   if (bytes == 0 || unsent(socket) > 0) return bytes;
-  const std::optional<OtherEnd> end = other_end(socket);
+  const std::optional<PeerAddress> end = peer_address(socket);
   return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
 #else
@@ -25935,7 +25936,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace turned_away {
 
-inline constexpr std::size_t most_guests = 8;
+inline constexpr std::size_t most_waiting = 8;
 /// After this time without another connection, the patience is reset.
 inline constexpr Duration quiet = std::chrono::seconds{1};
 
@@ -25944,19 +25945,19 @@ inline constexpr Duration quiet = std::chrono::seconds{1};
 MOCK_GATEWAY_INLINE void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
   const auto now = std::chrono::steady_clock::now();
   if (now - std::exchange(last_came_, now) > turned_away::quiet) patience_ = longest_patience;
-  if (guests_.size() == turned_away::most_guests && !close_answered()) {
-    answer(guests_.front());
-    guests_.pop_front();
+  if (connections_.size() == turned_away::most_waiting && !close_answered()) {
+    answer(connections_.front());
+    connections_.pop_front();
   }
-  guests_.push_back({std::move(connection), std::move(why), now});
+  connections_.push_back({std::move(connection), std::move(why), now});
 }
 
 MOCK_GATEWAY_INLINE void TurnedAway::attend() {
-  for (auto guest = guests_.begin(); guest != guests_.end();) {
-    Connection& connection = *guest->connection;
+  for (auto refused = connections_.begin(); refused != connections_.end();) {
+    Connection& connection = *refused->connection;
     Connection::Arrival arrival = connection.receive_at_once();
-    const bool late = std::chrono::steady_clock::now() - guest->since >= patience(*guest);
-    if (!guest->answered) {
+    const bool late = std::chrono::steady_clock::now() - refused->since >= patience(*refused);
+    if (!refused->answered) {
       const bool whole = is_whole(connection.unread(), connection.limits());
       if (whole) {
         patience_ = std::min<Duration>(2 * patience_ + std::chrono::milliseconds{1}, longest_patience);
@@ -25964,53 +25965,54 @@ MOCK_GATEWAY_INLINE void TurnedAway::attend() {
         patience_ /= 2;
       }
       if (!whole && !late && arrival == Connection::Arrival::timed_out) {
-        ++guest;
+        ++refused;
         continue;
       }
-      answer(*guest);
+      answer(*refused);
       arrival = connection.receive_at_once();
     } else if (late) {
       arrival = Connection::Arrival::peer_closed;
     }
     if (arrival == Connection::Arrival::timed_out) {
       connection.forget_unread();
-      ++guest;
+      ++refused;
     } else {
-      guest = guests_.erase(guest);
+      refused = connections_.erase(refused);
     }
   }
 }
 
-MOCK_GATEWAY_INLINE void TurnedAway::answer(Guest& guest) {
-  answer_(*guest.connection, guest.why);
-  guest.connection->send_ending();
-  guest.answered = true;
-  guest.since = std::chrono::steady_clock::now();
+MOCK_GATEWAY_INLINE void TurnedAway::answer(RefusedConnection& refused) {
+  answer_(*refused.connection, refused.why);
+  refused.connection->send_ending();
+  refused.answered = true;
+  refused.since = std::chrono::steady_clock::now();
 }
 
 MOCK_GATEWAY_INLINE bool TurnedAway::close_answered() {
-  const auto first = std::find_if(guests_.begin(), guests_.end(), [](const Guest& guest) { return guest.answered; });
-  if (first == guests_.end()) return false;
-  guests_.erase(first);
+  const auto first = std::find_if(connections_.begin(), connections_.end(),
+                                  [](const RefusedConnection& refused) { return refused.answered; });
+  if (first == connections_.end()) return false;
+  connections_.erase(first);
   return true;
 }
 
 MOCK_GATEWAY_INLINE void TurnedAway::close_all() {
-  for (Guest& guest : guests_)
-    if (!guest.answered) answer(guest);
-  guests_.clear();
+  for (RefusedConnection& refused : connections_)
+    if (!refused.answered) answer(refused);
+  connections_.clear();
 }
 
 MOCK_GATEWAY_INLINE void TurnedAway::watch(std::vector<sockets::Watched>& descriptors) const {
-  for (const Guest& guest : guests_) descriptors.push_back({guest.connection->descriptor()});
+  for (const RefusedConnection& refused : connections_) descriptors.push_back({refused.connection->descriptor()});
 }
 
 MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
   Duration due = longest_patience;
   const auto now = std::chrono::steady_clock::now();
-  for (const Guest& guest : guests_)
-    due =
-        std::min(due, std::max(Duration{0}, patience(guest) - std::chrono::duration_cast<Duration>(now - guest.since)));
+  for (const RefusedConnection& refused : connections_)
+    due = std::min(
+        due, std::max(Duration{0}, patience(refused) - std::chrono::duration_cast<Duration>(now - refused.since)));
   return due;
 }
 
@@ -28879,9 +28881,9 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
-class SameQuestion {
+class EqualRequests {
  public:
-  SameQuestion(const Group& same, std::vector<Finding>& findings)
+  EqualRequests(const Group& same, std::vector<Finding>& findings)
       : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
@@ -28971,7 +28973,7 @@ class SameQuestion {
 MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   std::map<std::uint64_t, retries::Group> groups;
   for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
-  for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
+  for (const auto& [identity, same] : groups) retries::EqualRequests(same, findings).judge();
 }
 
 }}}  // namespace mock_gateway::detail
@@ -29962,8 +29964,8 @@ MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Star
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
     return start(Beginning::client_speaks,
-                 [this, course = share<Course>()](Connection& connection, const HeadCheck& check_head) {
-                   return serve(connection, check_head, *course);
+                 [this, progress = share<ConnectionProgress>()](Connection& connection, const HeadCheck& check_head) {
+                   return serve(connection, check_head, *progress);
                  });
   std::optional<std::string> why_not;
   try {
@@ -29998,26 +30000,26 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   while (!exchange.go_on()) connection.wait_for_news();
 }
 
-MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
+MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
   // A client that pipelines requests must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;
     try {
-      if (course.exchange) {
-        goes_on = answer(connection, course);
-        if (++answered == most_at_once) call_relief();
-      } else if (course.skipped) {
-        goes_on = skip(connection, course);
-      } else if (course.reader) {
-        goes_on = read(connection, course);
+      if (progress.exchange) {
+        goes_on = answer(connection, progress);
+        if (++answered == most_at_once) hand_off_event_loop();
+      } else if (progress.skipped) {
+        goes_on = skip(connection, progress);
+      } else if (progress.reader) {
+        goes_on = read(connection, progress);
       } else {
-        goes_on = begin(connection, check_head, course);
+        goes_on = begin(connection, check_head, progress);
       }
     } catch (const std::exception& exception) {  // for example, out of memory
       warn({"a request could not be read: ", exception.what()});
-      if (course.reader) gateway_.journal->dropped();
-      if (course.answered) connection.linger();
+      if (progress.reader) gateway_.journal->dropped();
+      if (progress.answered) connection.linger();
       goes_on = false;
     }
     if (!goes_on) return true;
@@ -30025,20 +30027,21 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
   }
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head,
+                                          ConnectionProgress& progress) {
   // A reset would discard undelivered bytes of the previous reply.
-  if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
+  if (progress.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
-  const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
+  const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(progress.position > 1);
   if (fault && fault->moment() == ConnectionFault::Moment::reused) {
     strike(connection, *fault);
-    course.is_reset = connection.ending() == Outlet::Ending::reset;
+    progress.is_reset = connection.ending() == Outlet::Ending::reset;
     return true;
   }
-  course.reader = std::make_unique<RequestReader>(
+  progress.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Only `Expect: 100-continue` is refused early. Other requests are read first, for the journal.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
@@ -30048,39 +30051,39 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::read(Connection& connection, Course& course) {
-  if (!course.reader->go_on()) return std::nullopt;
-  std::optional<IncomingRequest> incoming = course.reader->take();
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::read(Connection& connection, ConnectionProgress& progress) {
+  if (!progress.reader->go_on()) return std::nullopt;
+  std::optional<IncomingRequest> incoming = progress.reader->take();
   if (!incoming) {
-    course.reader.reset();
+    progress.reader.reset();
     gateway_.journal->dropped();
     return false;
   }
   if (incoming->is_body_read_later) {
-    course.answered = std::make_unique<IncomingRequest>();
-    course.answered->request.headers = incoming->request.headers;
-    course.answered->http_1_1 = incoming->http_1_1;
+    progress.answered = std::make_unique<IncomingRequest>();
+    progress.answered->request.headers = incoming->request.headers;
+    progress.answered->http_1_1 = incoming->http_1_1;
   }
-  course.exchange = std::make_unique<RunningExchange>(gateway_, connection);
-  course.reader.reset();
-  course.exchange->begin(std::move(*incoming), course.position);
+  progress.exchange = std::make_unique<RunningExchange>(gateway_, connection);
+  progress.reader.reset();
+  progress.exchange->begin(std::move(*incoming), progress.position);
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::answer(Connection& connection, Course& course) {
-  if (!course.exchange->go_on()) return std::nullopt;
-  course.exchange.reset();
-  ++course.position;
-  if (course.answered && connection.ending() == Outlet::Ending::keep_alive)
-    course.skipped = std::make_unique<SkippedBody>(connection, std::move(*course.answered));
-  course.answered.reset();
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::answer(Connection& connection, ConnectionProgress& progress) {
+  if (!progress.exchange->go_on()) return std::nullopt;
+  progress.exchange.reset();
+  ++progress.position;
+  if (progress.answered && connection.ending() == Outlet::Ending::keep_alive)
+    progress.skipped = std::make_unique<SkippedBody>(connection, std::move(*progress.answered));
+  progress.answered.reset();
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::skip(Connection& connection, Course& course) {
-  const std::optional<bool> next_can_follow = course.skipped->go_on();
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::skip(Connection& connection, ConnectionProgress& progress) {
+  const std::optional<bool> next_can_follow = progress.skipped->go_on();
   if (!next_can_follow) return std::nullopt;
-  course.skipped.reset();
+  progress.skipped.reset();
   if (!*next_can_follow) {
     connection.linger();
     connection.end(Outlet::Ending::close);
@@ -30214,7 +30217,7 @@ MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeReco
       report(journal, record, Problem::Kind::fault_not_reached,
              reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
   for (std::size_t i = 0; i < reply.holds.size(); ++i)
-    if (!delivery.came_to(i)) missed_place("hold " + reply.holds[i].place.to_string());
+    if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
   for (const ExtraChunk& extra : reply.extra_chunks) {
     if (extra.number > chunks) missed_place("extra fields of chunk " + std::to_string(extra.number));
   }
@@ -30238,7 +30241,7 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
   };
   if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
   if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
+    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
 }
 
 }}}  // namespace mock_gateway::detail
@@ -31675,7 +31678,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
 }
 
 /// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
-MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
+MOCK_GATEWAY_INLINE std::string finish_and_usage(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
   if (usage)
@@ -31687,12 +31690,12 @@ MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& f
 MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
-  std::string told = "\n  it said     " + got + said_besides(outcome.finish_reason, outcome.usage);
+  std::string told = "\n  it said     " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
-  told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
+  told += "\n  the reply   " + whole + finish_and_usage(reason, tells_usage ? scenario.usage : std::nullopt);
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
@@ -39230,293 +39233,293 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    124    core/source_location.hpp
 //    142    core/duration.hpp
 //    154    core/shared.hpp
-//    197    core/forward.hpp
-//    262    core/implementation.hpp
-//    276    gateway/gateway.hpp
-//    457    gateway/chat_script.hpp
-//    604    model/range.hpp
-//    636    script/matcher.hpp
-//    713    script/matchers.hpp
-//    839    model/reply.hpp
-//   1160    model/received_request.hpp
-//   1244    model/failure.hpp
-//   1346    core/wait.hpp
-//   1376    core/clock.hpp
-//   1480    model/fault.hpp
-//   1645    model/hold.hpp
-//   1687    model/pace.hpp
-//   1837    model/sse_dialect.hpp
-//   1953    model/writes.hpp
-//   1984    model/http_reply.hpp
-//   2061    model/connection_fault.hpp
-//   2152    evidence/journal.hpp
-//   2434    model/sent_answer.hpp
-//   2500    script/near_miss.hpp
-//   2544    evidence/verification.hpp
-//   2666    model/finding.hpp
-//   2708    evidence/review.hpp
-//   2829    model/operation.hpp
-//   2860    keys/api_key.hpp
-//   2981    keys/keys.hpp
-//   3036    model/profile.hpp
-//   3065    model/tokenizer.hpp
-//   3077    gateway/options.hpp
-//   3218    model/acceptance.hpp
-//   3387    request/chat_request.hpp
-//   3506    script/scope.hpp
-//   3560    script/failure_scope.hpp
-//   3606    script/chaos.hpp
-//   3701    gateway/sweep.hpp
-//   3838    gateway/catalogue.hpp
-//   3998    gateway/mishaps.hpp
-//   4097    document/scenario_files.hpp
-//   4129    core/error.hpp
-//   4144    document/script_document.hpp
-//   4284    evidence/evidence_json.hpp
-//   4308    core/printed.hpp
-//   4337    core/reporter.hpp
-//   4416  Implementation
-//   4477    core/text.hpp
-//   4580    core/random.hpp
-//   4611    core/json_reader.hpp
-//   4665    core/pattern.hpp
-//   4756    core/json_pointer.hpp
-//   4773    core/calendar.hpp
-//   4807    core/access.hpp
-//   4879    core/timeline.hpp
-//   5064    core/process.hpp
-//   5087    core/relief.hpp
-//   5117    core/warning.hpp
-//   5126    core/rows.hpp
-//   5152    core/change_count.hpp
-//   5196    core/seldom.hpp
-//   5223    model/profile_traits.hpp
-//   5323    model/checks.hpp
-//   5339    model/reply_data.hpp
-//   5405    model/request_error.hpp
-//   5418    model/fault_rows.hpp
-//   5534    model/failure_rows.hpp
-//   5574    model/dialect_rows.hpp
-//   5611    model/finding_kinds.hpp
-//   5688    model/reply_checks.hpp
-//   5719    model/reply_template.hpp
-//   5741    request/embedding_request.hpp
-//   5765    request/chat_parser.hpp
-//   5782    request/chat_fields.hpp
-//   5830    request/chat_reader.hpp
-//   5926    keys/secrets.hpp
-//   5970    keys/key_store.hpp
-//   6185    answer/bodies.hpp
-//   6213    answer/events.hpp
-//   6260    answer/tokens.hpp
-//   6331    answer/completion.hpp
-//   6435    answer/completion_json.hpp
-//   6468    answer/completion_events.hpp
-//   6531    answer/words.hpp
-//   6546    answer/default_reply.hpp
-//   6561    answer/schema_instance.hpp
-//   6582    answer/embeddings.hpp
-//   6598    answer/occurrences.hpp
-//   6621    answer/schema_checker.hpp
-//   6711    script/matcher_node.hpp
-//   6795    script/script.hpp
-//   7053    script/chaos_plan.hpp
-//   7095    script/chaos_rules.hpp
-//   7169    script/connection_faults.hpp
-//   7223    script/forced_failures.hpp
-//   7265    script/field_matchers.hpp
-//   7348    script/hiding.hpp
-//   7386    script/excerpts.hpp
-//   7410    script/json_comparison.hpp
-//   7436    script/matcher_leaf.hpp
-//   7464    delivery/answer_log.hpp
-//   7573    delivery/gzip.hpp
-//   7598    delivery/framing.hpp
-//   7647    delivery/outlet.hpp
-//   7694    delivery/pace_schedule.hpp
-//   7736    delivery/progress.hpp
-//   7786    delivery/waits.hpp
-//   7862    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8220    http/exchange_observer.hpp
-//   8254    http/sockets.hpp
-//   8374    http/wakes.hpp
-//   8419    http/connection.hpp
-//   8686    http/request_reader.hpp
-//   8810    http/server.hpp
-//   8866    http/response.hpp
-//   8881    http/turned_away.hpp
-//   8929    http/workers.hpp
-//   8985    http/acceptor.hpp
-//   9028    http/compatibility.hpp
-//   9038    http/poller.hpp
-//   9077    http/reactor.hpp
-//   9183    evidence/kept_problems.hpp
-//   9246    evidence/record.hpp
-//   9484    evidence/gateway_parts.hpp
-//   9502    evidence/review_parts.hpp
-//   9563    evidence/diagnosis.hpp
-//   9625    evidence/redaction.hpp
-//   9646    evidence/gateway_problems.hpp
-//   9734    serve/asked_requests.hpp
-//   9811    serve/operations.hpp
-//   9878    serve/served_models.hpp
-//   9918    serve/gateway_state.hpp
-//   9976    serve/served_request.hpp
-//  10143    serve/runner.hpp
-//  10205    serve/connection_loop.hpp
-//  10248    serve/request_checks.hpp
-//  10268    serve/tester_code.hpp
-//  10332    gateway/catalogue_entries.hpp
-//  10595    gateway/option_values.hpp
-//  10653    gateway/sweep_run.hpp
-//  10676    document/script_reader.hpp
-//  10868    document/script_files.hpp
-//  10886    document/script_references.hpp
-//  10917    document/script_sections.hpp
-//  11035    document/script_values.hpp
-//  11167    document/loaded_document.hpp
-//  11198    core/calendar.cpp
-//  11308    core/clock.cpp
-//  11710    core/gate.cpp
-//  11920    core/implementation.cpp
-//  11932    core/json_pointer.cpp
-//  11989    core/json_reader.cpp
-//  12328    core/pattern.cpp
-//  12741    core/process.cpp
-//  12765    core/random.cpp
-//  12824    core/relief.cpp
-//  12850    core/reporter.cpp
-//  12933    core/source_location.cpp
-//  12949    core/text.cpp
-//  13303    core/wait.cpp
-//  13315    core/warning.cpp
-//  13329    model/acceptance.cpp
-//  13388    model/checks.cpp
-//  13425    model/connection_fault.cpp
-//  13527    model/failure.cpp
-//  13673    model/fault.cpp
-//  13907    model/finding.cpp
-//  13941    model/hold.cpp
-//  13963    model/http_reply.cpp
-//  14029    model/pace.cpp
-//  14227    model/profile.cpp
-//  14405    model/range.cpp
-//  14435    model/received_request.cpp
-//  14503    model/reply.cpp
-//  14914    model/reply_checks.cpp
-//  15102    model/reply_template.cpp
-//  15273    model/sent_answer.cpp
-//  15301    model/sse_dialect.cpp
-//  15446    request/chat_fields.cpp
-//  15588    request/chat_messages.cpp
-//  15797    request/chat_reader.cpp
-//  16210    request/chat_request.cpp
-//  16294    request/embedding_request.cpp
-//  16382    keys/api_key.cpp
-//  16432    keys/key_store.cpp
-//  16979    keys/keys.cpp
-//  17043    keys/secrets.cpp
-//  17248    answer/bodies.cpp
-//  17353    answer/completion.cpp
-//  17586    answer/completion_events.cpp
-//  17796    answer/completion_json.cpp
-//  18013    answer/default_reply.cpp
-//  18210    answer/embeddings.cpp
-//  18327    answer/events.cpp
-//  18346    answer/occurrences.cpp
-//  18368    answer/schema_checker.cpp
-//  18831    answer/schema_instance.cpp
-//  19204    answer/tokens.cpp
-//  19430    answer/words.cpp
-//  19491    script/chaos.cpp
-//  19631    script/chaos_rules.cpp
-//  19743    script/connection_faults.cpp
-//  19852    script/excerpts.cpp
-//  19914    script/field_matchers.cpp
-//  20323    script/forced_failures.cpp
-//  20427    script/hiding.cpp
-//  20543    script/json_comparison.cpp
-//  20629    script/matcher.cpp
-//  20883    script/matchers.cpp
-//  21234    script/scope.cpp
-//  21292    script/script.cpp
-//  21721    script/text_matchers.cpp
-//  21842    delivery/answer_log.cpp
-//  22012    delivery/delivery.cpp
-//  22476    delivery/faults_and_waits.cpp
-//  22751    delivery/framing.cpp
-//  22868    delivery/gzip.cpp
-//  22935    delivery/pace_schedule.cpp
-//  23004    delivery/progress.cpp
-//  23055    delivery/write_queue.cpp
-//  23203    http/acceptor.cpp
-//  23311    http/compatibility.cpp
-//  23420    http/connection.cpp
-//  24001    http/poller.cpp
-//  24216    http/reactor.cpp
-//  24483    http/request_reader.cpp
-//  24933    http/response.cpp
-//  25014    http/server.cpp
-//  25422    http/sockets.cpp
-//  25930    http/turned_away.cpp
-//  26019    http/wakes.cpp
-//  26067    http/workers.cpp
-//  26180    evidence/diagnosis.cpp
-//  26399    evidence/evidence_json.cpp
-//  26782    evidence/exchange.cpp
-//  27080    evidence/gateway_problems.cpp
-//  27527    evidence/journal.cpp
-//  27685    evidence/kept_problems.cpp
-//  27795    evidence/notes.cpp
-//  27895    evidence/record.cpp
-//  28355    evidence/redaction.cpp
-//  28495    evidence/redirects.cpp
-//  28598    evidence/retries.cpp
-//  28979    evidence/review.cpp
-//  29360    evidence/told_in_body.cpp
-//  29457    evidence/verification.cpp
-//  29574    serve/asked_requests.cpp
-//  29641    serve/chat_judge.cpp
-//  29954    serve/connection_loop.cpp
-//  30114    serve/cross_origin.cpp
-//  30157    serve/delivery_report.cpp
-//  30246    serve/gateway_state.cpp
-//  30282    serve/judge.cpp
-//  30509    serve/limits.cpp
-//  30606    serve/operations.cpp
-//  30828    serve/profile_headers.cpp
-//  30869    serve/reply_answer.cpp
-//  31011    serve/request_checks.cpp
-//  31085    serve/runner.cpp
-//  31346    serve/served_models.cpp
-//  31424    serve/served_request.cpp
-//  31492    gateway/catalogue.cpp
-//  31905    gateway/catalogue_chunks.cpp
-//  32193    gateway/catalogue_delivery.cpp
-//  32345    gateway/catalogue_entries.cpp
-//  32574    gateway/catalogue_failures.cpp
-//  32855    gateway/catalogue_framing.cpp
-//  33039    gateway/catalogue_tool_calls.cpp
-//  33238    gateway/chat_script.cpp
-//  33387    gateway/gateway.cpp
-//  33677    gateway/mishaps.cpp
-//  34015    gateway/options.cpp
-//  34168    gateway/sweep.cpp
-//  34583    document/scenario_files.cpp
-//  34731    document/script_document.cpp
-//  35130    document/script_faults.cpp
-//  35432    document/script_files.cpp
-//  35576    document/script_gateway.cpp
-//  35905    document/script_matchers.cpp
-//  36263    document/script_objects.cpp
-//  36430    document/script_reader.cpp
-//  36868    document/script_references.cpp
-//  37184    document/script_replies.cpp
-//  37651    document/script_schema.cpp
-//  37783    document/script_sections.cpp
-//  38363    document/script_values.cpp
-//  38775  Adapters
-//  38792    adapters/catch2.hpp
-//  38949    adapters/doctest.hpp
-//  39112    adapters/gtest.hpp
+//    198    core/forward.hpp
+//    263    core/implementation.hpp
+//    277    gateway/gateway.hpp
+//    458    gateway/chat_script.hpp
+//    605    model/range.hpp
+//    637    script/matcher.hpp
+//    714    script/matchers.hpp
+//    840    model/reply.hpp
+//   1161    model/received_request.hpp
+//   1245    model/failure.hpp
+//   1347    core/wait.hpp
+//   1377    core/clock.hpp
+//   1481    model/fault.hpp
+//   1646    model/hold.hpp
+//   1688    model/pace.hpp
+//   1838    model/sse_dialect.hpp
+//   1954    model/writes.hpp
+//   1985    model/http_reply.hpp
+//   2062    model/connection_fault.hpp
+//   2153    evidence/journal.hpp
+//   2435    model/sent_answer.hpp
+//   2501    script/near_miss.hpp
+//   2545    evidence/verification.hpp
+//   2667    model/finding.hpp
+//   2709    evidence/review.hpp
+//   2830    model/operation.hpp
+//   2861    keys/api_key.hpp
+//   2982    keys/keys.hpp
+//   3037    model/profile.hpp
+//   3066    model/tokenizer.hpp
+//   3078    gateway/options.hpp
+//   3219    model/acceptance.hpp
+//   3388    request/chat_request.hpp
+//   3507    script/scope.hpp
+//   3561    script/failure_scope.hpp
+//   3607    script/chaos.hpp
+//   3702    gateway/sweep.hpp
+//   3839    gateway/catalogue.hpp
+//   3999    gateway/mishaps.hpp
+//   4098    document/scenario_files.hpp
+//   4130    core/error.hpp
+//   4145    document/script_document.hpp
+//   4285    evidence/evidence_json.hpp
+//   4309    core/printed.hpp
+//   4338    core/reporter.hpp
+//   4417  Implementation
+//   4478    core/text.hpp
+//   4581    core/random.hpp
+//   4612    core/json_reader.hpp
+//   4666    core/pattern.hpp
+//   4757    core/json_pointer.hpp
+//   4774    core/calendar.hpp
+//   4808    core/access.hpp
+//   4880    core/timeline.hpp
+//   5065    core/handoff.hpp
+//   5095    core/process.hpp
+//   5118    core/warning.hpp
+//   5127    core/rows.hpp
+//   5153    core/change_count.hpp
+//   5197    core/heap_optional.hpp
+//   5224    model/profile_traits.hpp
+//   5324    model/checks.hpp
+//   5340    model/reply_data.hpp
+//   5406    model/request_error.hpp
+//   5419    model/fault_rows.hpp
+//   5535    model/failure_rows.hpp
+//   5575    model/dialect_rows.hpp
+//   5612    model/finding_kinds.hpp
+//   5689    model/reply_checks.hpp
+//   5720    model/reply_template.hpp
+//   5742    request/embedding_request.hpp
+//   5766    request/chat_parser.hpp
+//   5783    request/chat_fields.hpp
+//   5831    request/chat_reader.hpp
+//   5927    keys/secrets.hpp
+//   5971    keys/key_store.hpp
+//   6186    answer/bodies.hpp
+//   6214    answer/events.hpp
+//   6261    answer/tokens.hpp
+//   6332    answer/completion.hpp
+//   6436    answer/completion_json.hpp
+//   6469    answer/completion_events.hpp
+//   6532    answer/words.hpp
+//   6547    answer/default_reply.hpp
+//   6562    answer/schema_instance.hpp
+//   6583    answer/embeddings.hpp
+//   6599    answer/occurrences.hpp
+//   6622    answer/schema_checker.hpp
+//   6712    script/matcher_node.hpp
+//   6796    script/script.hpp
+//   7054    script/chaos_plan.hpp
+//   7096    script/chaos_rules.hpp
+//   7170    script/connection_faults.hpp
+//   7224    script/forced_failures.hpp
+//   7266    script/field_matchers.hpp
+//   7349    script/hiding.hpp
+//   7387    script/excerpts.hpp
+//   7411    script/json_comparison.hpp
+//   7437    script/matcher_leaf.hpp
+//   7465    delivery/answer_log.hpp
+//   7574    delivery/gzip.hpp
+//   7599    delivery/framing.hpp
+//   7648    delivery/outlet.hpp
+//   7695    delivery/pace_schedule.hpp
+//   7737    delivery/progress.hpp
+//   7787    delivery/waits.hpp
+//   7863    delivery/write_queue.hpp
+//   7955    delivery/delivery.hpp
+//   8221    http/exchange_observer.hpp
+//   8255    http/sockets.hpp
+//   8375    http/wakes.hpp
+//   8420    http/connection.hpp
+//   8687    http/request_reader.hpp
+//   8811    http/server.hpp
+//   8867    http/response.hpp
+//   8882    http/turned_away.hpp
+//   8930    http/workers.hpp
+//   8986    http/acceptor.hpp
+//   9029    http/compatibility.hpp
+//   9039    http/poller.hpp
+//   9078    http/reactor.hpp
+//   9184    evidence/kept_problems.hpp
+//   9247    evidence/record.hpp
+//   9485    evidence/gateway_parts.hpp
+//   9503    evidence/review_parts.hpp
+//   9564    evidence/diagnosis.hpp
+//   9626    evidence/redaction.hpp
+//   9647    evidence/gateway_problems.hpp
+//   9735    serve/asked_requests.hpp
+//   9812    serve/operations.hpp
+//   9879    serve/served_models.hpp
+//   9919    serve/gateway_state.hpp
+//   9977    serve/served_request.hpp
+//  10144    serve/runner.hpp
+//  10206    serve/connection_loop.hpp
+//  10249    serve/request_checks.hpp
+//  10269    serve/tester_code.hpp
+//  10333    gateway/catalogue_entries.hpp
+//  10596    gateway/option_values.hpp
+//  10654    gateway/sweep_run.hpp
+//  10677    document/script_reader.hpp
+//  10869    document/script_files.hpp
+//  10887    document/script_references.hpp
+//  10918    document/script_sections.hpp
+//  11036    document/script_values.hpp
+//  11168    document/loaded_document.hpp
+//  11199    core/calendar.cpp
+//  11309    core/clock.cpp
+//  11711    core/gate.cpp
+//  11921    core/handoff.cpp
+//  11947    core/implementation.cpp
+//  11959    core/json_pointer.cpp
+//  12016    core/json_reader.cpp
+//  12355    core/pattern.cpp
+//  12768    core/process.cpp
+//  12792    core/random.cpp
+//  12851    core/reporter.cpp
+//  12934    core/source_location.cpp
+//  12950    core/text.cpp
+//  13304    core/wait.cpp
+//  13316    core/warning.cpp
+//  13330    model/acceptance.cpp
+//  13389    model/checks.cpp
+//  13426    model/connection_fault.cpp
+//  13528    model/failure.cpp
+//  13674    model/fault.cpp
+//  13908    model/finding.cpp
+//  13942    model/hold.cpp
+//  13964    model/http_reply.cpp
+//  14030    model/pace.cpp
+//  14228    model/profile.cpp
+//  14406    model/range.cpp
+//  14436    model/received_request.cpp
+//  14504    model/reply.cpp
+//  14915    model/reply_checks.cpp
+//  15103    model/reply_template.cpp
+//  15274    model/sent_answer.cpp
+//  15302    model/sse_dialect.cpp
+//  15447    request/chat_fields.cpp
+//  15589    request/chat_messages.cpp
+//  15798    request/chat_reader.cpp
+//  16211    request/chat_request.cpp
+//  16295    request/embedding_request.cpp
+//  16383    keys/api_key.cpp
+//  16433    keys/key_store.cpp
+//  16980    keys/keys.cpp
+//  17044    keys/secrets.cpp
+//  17249    answer/bodies.cpp
+//  17354    answer/completion.cpp
+//  17587    answer/completion_events.cpp
+//  17797    answer/completion_json.cpp
+//  18014    answer/default_reply.cpp
+//  18211    answer/embeddings.cpp
+//  18328    answer/events.cpp
+//  18347    answer/occurrences.cpp
+//  18369    answer/schema_checker.cpp
+//  18832    answer/schema_instance.cpp
+//  19205    answer/tokens.cpp
+//  19431    answer/words.cpp
+//  19492    script/chaos.cpp
+//  19632    script/chaos_rules.cpp
+//  19744    script/connection_faults.cpp
+//  19853    script/excerpts.cpp
+//  19915    script/field_matchers.cpp
+//  20324    script/forced_failures.cpp
+//  20428    script/hiding.cpp
+//  20544    script/json_comparison.cpp
+//  20630    script/matcher.cpp
+//  20884    script/matchers.cpp
+//  21235    script/scope.cpp
+//  21293    script/script.cpp
+//  21722    script/text_matchers.cpp
+//  21843    delivery/answer_log.cpp
+//  22013    delivery/delivery.cpp
+//  22477    delivery/faults_and_waits.cpp
+//  22752    delivery/framing.cpp
+//  22869    delivery/gzip.cpp
+//  22936    delivery/pace_schedule.cpp
+//  23005    delivery/progress.cpp
+//  23056    delivery/write_queue.cpp
+//  23204    http/acceptor.cpp
+//  23312    http/compatibility.cpp
+//  23421    http/connection.cpp
+//  24002    http/poller.cpp
+//  24217    http/reactor.cpp
+//  24484    http/request_reader.cpp
+//  24934    http/response.cpp
+//  25015    http/server.cpp
+//  25423    http/sockets.cpp
+//  25931    http/turned_away.cpp
+//  26021    http/wakes.cpp
+//  26069    http/workers.cpp
+//  26182    evidence/diagnosis.cpp
+//  26401    evidence/evidence_json.cpp
+//  26784    evidence/exchange.cpp
+//  27082    evidence/gateway_problems.cpp
+//  27529    evidence/journal.cpp
+//  27687    evidence/kept_problems.cpp
+//  27797    evidence/notes.cpp
+//  27897    evidence/record.cpp
+//  28357    evidence/redaction.cpp
+//  28497    evidence/redirects.cpp
+//  28600    evidence/retries.cpp
+//  28981    evidence/review.cpp
+//  29362    evidence/told_in_body.cpp
+//  29459    evidence/verification.cpp
+//  29576    serve/asked_requests.cpp
+//  29643    serve/chat_judge.cpp
+//  29956    serve/connection_loop.cpp
+//  30117    serve/cross_origin.cpp
+//  30160    serve/delivery_report.cpp
+//  30249    serve/gateway_state.cpp
+//  30285    serve/judge.cpp
+//  30512    serve/limits.cpp
+//  30609    serve/operations.cpp
+//  30831    serve/profile_headers.cpp
+//  30872    serve/reply_answer.cpp
+//  31014    serve/request_checks.cpp
+//  31088    serve/runner.cpp
+//  31349    serve/served_models.cpp
+//  31427    serve/served_request.cpp
+//  31495    gateway/catalogue.cpp
+//  31908    gateway/catalogue_chunks.cpp
+//  32196    gateway/catalogue_delivery.cpp
+//  32348    gateway/catalogue_entries.cpp
+//  32577    gateway/catalogue_failures.cpp
+//  32858    gateway/catalogue_framing.cpp
+//  33042    gateway/catalogue_tool_calls.cpp
+//  33241    gateway/chat_script.cpp
+//  33390    gateway/gateway.cpp
+//  33680    gateway/mishaps.cpp
+//  34018    gateway/options.cpp
+//  34171    gateway/sweep.cpp
+//  34586    document/scenario_files.cpp
+//  34734    document/script_document.cpp
+//  35133    document/script_faults.cpp
+//  35435    document/script_files.cpp
+//  35579    document/script_gateway.cpp
+//  35908    document/script_matchers.cpp
+//  36266    document/script_objects.cpp
+//  36433    document/script_reader.cpp
+//  36871    document/script_references.cpp
+//  37187    document/script_replies.cpp
+//  37654    document/script_schema.cpp
+//  37786    document/script_sections.cpp
+//  38366    document/script_values.cpp
+//  38778  Adapters
+//  38795    adapters/catch2.hpp
+//  38952    adapters/doctest.hpp
+//  39115    adapters/gtest.hpp

@@ -45,7 +45,7 @@ void Worker::add(Job job) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (jobs_.size() >= most_jobs) {
       lock.unlock();
-      internal::call_relief();
+      internal::hand_off_event_loop();
       lock.lock();
       has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "library.hpp"
+
 namespace mock_gateway {
 namespace endpoint {
 

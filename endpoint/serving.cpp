@@ -69,7 +69,7 @@ Serving::Serving(const Flags& flags, int default_port, bool judged, const RunIde
   force_failures_of_flags();
   mount_stubs_of_flags();
   if (document_) script_ = document_->mount(*gateway_);
-  tell_what_it_serves(flags);
+  log_contents(flags);
   tell_run();
 }
 
@@ -108,7 +108,7 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
   return internal::with_program_hooks(options, token);
 }
 
-void Serving::tell_what_it_serves(const Flags& flags) {
+void Serving::log_contents(const Flags& flags) {
   if (!document_ || flags.quiet) return;
   std::vector<std::string> files;
   for (const std::string& file : document_->files()) files.push_back(printable(file));

@@ -61,7 +61,7 @@ class Serving {
   /// Checks whether all requests were refused.
   void judge_refusals(Results& results);
   /// Lists the contents of the scripts on stderr, if there are any.
-  void tell_what_it_serves(const Flags& flags);
+  void log_contents(const Flags& flags);
 
   const Flags& flags_;
   const std::string signature_;  // of the scripts, taken before reading them to notice changes

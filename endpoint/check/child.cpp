@@ -251,7 +251,7 @@ std::string Child::end() {
   return left;
 }
 
-void Child::forget_what_it_printed() {
+void Child::clear_output() {
   taken_.clear();
   output_.erase(0, std::exchange(begin_, 0));
   errors_.clear();

@@ -74,7 +74,7 @@ class Child {
   /// Output that line() has not returned yet; the first 64 MiB.
   const std::string& output() const { return output_; }
   /// Drops earlier output, so that the tails contain only later output.
-  void forget_what_it_printed();
+  void clear_output();
   /// The last 16 KiB of stdout and of stderr.
   std::string output_tail() const;
   std::string error_tail() const;

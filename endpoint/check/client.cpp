@@ -285,7 +285,7 @@ class DriverClient final : public ClientUnderTest {
     if (child_ && child_->has_ended_by_now()) child_.reset();  // it exited after its last answer
     if (!child_) start(gateway, asked["api_key"].get<std::string>());
     if (!child_) return {};  // cancelled
-    child_->forget_what_it_printed();
+    child_->clear_output();
     const Deadline began = steady_clock::now();
     CallResult result;
     const std::optional<Json> answer = ask(asked, began + timeout_, result);

@@ -1,4 +1,4 @@
-// `/keys`.
+// `/keys`, `/limit`.
 
 #include <chrono>
 #include <utility>

@@ -32,7 +32,7 @@ class Clock {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::ClockState> state_;
+  detail::HandlePointer<detail::ClockState> state_;
 };
 
 /// Real time, which never goes backwards. The default of Options::clock.
@@ -107,7 +107,7 @@ class Gate {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::GateState> state_;
+  detail::HandlePointer<detail::GateState> state_;
 };
 
 }  // namespace mock_gateway

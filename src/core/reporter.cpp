@@ -15,7 +15,7 @@ std::atomic<Reporter>& current() {
   return reporter;
 }
 
-struct NoteBook {
+struct NoteList {
   std::mutex mutex;
   bool wanted = false;
   bool taken = false;  // for the running test, by one of the adapter's listeners
@@ -24,8 +24,8 @@ struct NoteBook {
 };
 
 /// Never destroyed, because gateways may be destroyed after static objects.
-NoteBook& notes() {
-  static NoteBook& notes = *new NoteBook;
+NoteList& notes() {
+  static NoteList& notes = *new NoteList;
   return notes;
 }
 
@@ -35,7 +35,7 @@ void set_reporter(Reporter reporter) { reporters::current() = reporter; }
 Reporter reporter() { return reporters::current(); }
 
 void NoteSource::begin_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.sources.push_back(this);
 }
@@ -43,31 +43,31 @@ void NoteSource::begin_notes() {
 NoteSource::~NoteSource() = default;
 
 void NoteSource::end_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.sources.erase(std::remove(book.sources.begin(), book.sources.end(), this), book.sources.end());
 }
 
 void keep_notes(TestNotes notes) {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   if (book.wanted && !notes.text.empty()) book.kept.push_back(std::move(notes));
 }
 
 void want_notes(Implementation) {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.wanted = true;
 }
 
 bool are_notes_wanted() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   return book.wanted;
 }
 
 std::vector<TestNotes> take_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   if (std::exchange(book.taken, true)) return {};
   std::vector<TestNotes> taken = std::exchange(book.kept, {});
@@ -77,7 +77,7 @@ std::vector<TestNotes> take_notes() {
 }
 
 void pass_over_notes() {
-  reporters::NoteBook& book = reporters::notes();
+  reporters::NoteList& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.taken = false;
   book.kept.clear();

@@ -36,12 +36,13 @@ class Shared {
 
 /// A shared_ptr whose moved-from state still points to the object, so that a moved-from handle stays valid.
 template <class T>
-class Lasting : public std::shared_ptr<T> {
+class HandlePointer : public std::shared_ptr<T> {
  public:
-  Lasting() = default;
-  Lasting(std::shared_ptr<T> pointer) : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
-  Lasting(const Lasting&) = default;
-  Lasting& operator=(const Lasting&) = default;
+  HandlePointer() = default;
+  HandlePointer(std::shared_ptr<T> pointer)
+      : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
+  HandlePointer(const HandlePointer&) = default;
+  HandlePointer& operator=(const HandlePointer&) = default;
 };
 
 }  // namespace mock_gateway::detail

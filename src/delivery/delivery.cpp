@@ -39,7 +39,7 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Ti
       unhindered_since_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
-      came_to_(plan.holds.size()),
+      reached_holds_(plan.holds.size()),
       writes_(plan.writes, outlet, timeline, progress) {}
 
 Delivery::~Delivery() = default;

@@ -64,10 +64,10 @@ class Delivery {
   std::optional<Result> go_on();
 
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  bool came_to(std::size_t hold) const { return came_to_[hold]; }
+  bool reached_hold(std::size_t hold) const { return reached_holds_[hold]; }
   bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
-  const std::string& waited_in_vain() const { return waited_in_vain_; }
+  const std::string& expired_wait() const { return expired_wait_; }
 
  private:
   using Sent = WriteQueue::Sent;
@@ -136,7 +136,7 @@ class Delivery {
       client_left,  // marks the end of a wait for the client
       delivery,     // until the client's kernel has received everything written
       last_bytes,   // until it has received the last bytes
-      done_left,    // until it has `[DONE]`, which no client can read from the gateway\'s send queue
+      done_left,    // until it has `[DONE]`, which no client can read from the gateway's send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`
@@ -251,10 +251,10 @@ class Delivery {
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
-  std::string waited_in_vain_;
+  std::string expired_wait_;
   std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // for each fault of the plan
-  std::vector<bool> came_to_;               // for each hold of the plan
+  std::vector<bool> reached_holds_;         // for each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
   WriteQueue writes_;               // flushed writes are handed over before the next step

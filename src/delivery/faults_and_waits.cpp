@@ -121,7 +121,7 @@ void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
 }
 
 void Delivery::hold_at(std::size_t index) {
-  came_to_[index] = true;
+  reached_holds_[index] = true;
   begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
   add_wait_at(plan_.holds[index].gate);
   add({Kind::noted_wait_over});
@@ -236,9 +236,9 @@ void Delivery::guard_expired() {
 
 void Delivery::stall_guard_expired(const std::string& purpose) {
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
-                         : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
-                               " s; the client was still waiting";
+  expired_wait_ = wait ? wait->in_vain(*stall_guard_)
+                       : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
+                             " s; the client was still waiting";
   outlet_.guard_expired();
   log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);

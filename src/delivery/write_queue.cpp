@@ -1,4 +1,4 @@
-// Which bytes of an answer share a write (64 KiB at most), and how long a client has to read one write before the next.
+// Which events of an answer share a write (up to 64 KiB), and when separate writes follow each other.
 
 #include "write_queue.hpp"
 

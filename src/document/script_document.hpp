@@ -81,7 +81,7 @@ class LoadedScript {
   friend class ScriptDocument;
   explicit LoadedScript(std::shared_ptr<detail::LoadedDocument> state) : state_(std::move(state)) {}
 
-  detail::Lasting<detail::LoadedDocument> state_;
+  detail::HandlePointer<detail::LoadedDocument> state_;
 };
 
 /// Script documents, read and checked: everything that the C++ API can express as a value, written as JSON.
@@ -139,7 +139,7 @@ class ScriptDocument {
   explicit ScriptDocument(std::shared_ptr<const detail::ScriptPlan> plan) : plan_(std::move(plan)) {}
   static ScriptDocument read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded);
 
-  detail::Lasting<const detail::ScriptPlan> plan_;
+  detail::HandlePointer<const detail::ScriptPlan> plan_;
 };
 
 /// Returns the JSON Schema (draft 2020-12) of script documents.

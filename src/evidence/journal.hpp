@@ -226,7 +226,7 @@ class Exchange {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::ExchangeRecord> record_;
+  detail::HandlePointer<detail::ExchangeRecord> record_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
@@ -291,7 +291,7 @@ class Journal {
   void clear() const;
 
  private:
-  detail::Lasting<detail::JournalState> state_;
+  detail::HandlePointer<detail::JournalState> state_;
 };
 
 }  // namespace mock_gateway

@@ -295,9 +295,9 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
 
 // --- Groups of equal requests ----------------------------------------------------------------------------------------
 
-class SameQuestion {
+class EqualRequests {
  public:
-  SameQuestion(const Group& same, std::vector<Finding>& findings)
+  EqualRequests(const Group& same, std::vector<Finding>& findings)
       : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
@@ -387,7 +387,7 @@ class SameQuestion {
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   std::map<std::uint64_t, retries::Group> groups;
   for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
-  for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
+  for (const auto& [identity, same] : groups) retries::EqualRequests(same, findings).judge();
 }
 
 }  // namespace mock_gateway::detail

@@ -204,7 +204,7 @@ std::string said(const std::string& text, const std::vector<wire::ToolCall>& cal
 }
 
 /// ", finish_reason \"stop\", usage 9 + 5 = 14", without unknown parts.
-std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
+std::string finish_and_usage(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
   std::string said;
   if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
   if (usage)
@@ -216,12 +216,12 @@ std::string said_besides(const std::optional<std::string>& finish_reason, const 
 std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
   const std::string whole = said(scenario.text, scenario.tool_calls);
-  std::string told = "\n  it said     " + got + said_besides(outcome.finish_reason, outcome.usage);
+  std::string told = "\n  it said     " + got + finish_and_usage(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
   const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
-  told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
+  told += "\n  the reply   " + whole + finish_and_usage(reason, tells_usage ? scenario.usage : std::nullopt);
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;

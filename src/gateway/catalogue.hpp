@@ -157,7 +157,7 @@ class Scenario {
   friend struct detail::Access;
   explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
 
-  detail::Lasting<const detail::ScenarioData> data_;
+  detail::HandlePointer<const detail::ScenarioData> data_;
 };
 
 /// "answer", "error", "answer or error".

@@ -54,9 +54,9 @@ class Stub {
 
  private:
   friend struct detail::Access;
-  detail::Lasting<detail::StubState> state_;
-  detail::Lasting<detail::Script> script_;
-  detail::Lasting<detail::JournalState> journal_;
+  detail::HandlePointer<detail::StubState> state_;
+  detail::HandlePointer<detail::Script> script_;
+  detail::HandlePointer<detail::JournalState> journal_;
 };
 
 /// A stub that is removed when it goes out of scope, for a test on a shared gateway.

@@ -69,7 +69,7 @@ class Mishap {
   Mishap(std::shared_ptr<detail::MishapSession> session, std::size_t number)
       : session_(std::move(session)), number_(number) {}
 
-  detail::Lasting<detail::MishapSession> session_;
+  detail::HandlePointer<detail::MishapSession> session_;
   std::size_t number_;
 };
 

@@ -149,7 +149,7 @@ class [[nodiscard]] Sweep {
   std::size_t size() const;
 
  private:
-  detail::Lasting<detail::SweepRun> run_;
+  detail::HandlePointer<detail::SweepRun> run_;
 };
 
 }  // namespace mock_gateway

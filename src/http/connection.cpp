@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "../core/relief.hpp"
+#include "../core/handoff.hpp"
 #include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "workers.hpp"
@@ -39,7 +39,7 @@ inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
 
-Duration Connection::Standstill::length() {
+Duration Connection::StallTimer::length() {
   const std::size_t queued = sockets::unacknowledged(socket_);
   const auto now = std::chrono::steady_clock::now();
   if (queued < queued_) since_ = now;
@@ -98,7 +98,7 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
         buffer_.append(bytes, count);
         body_received_ += count;
         moved_at_once_ += count;
-        if (moved_at_once_ > connection::takes_long) call_relief();
+        if (moved_at_once_ > connection::takes_long) hand_off_event_loop();
         if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
@@ -342,7 +342,7 @@ std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
     last_write_ = timeline_->now();
     observer_->mark_written(count);
     moved_at_once_ += count;
-    if (moved_at_once_ > connection::takes_long) call_relief();
+    if (moved_at_once_ > connection::takes_long) hand_off_event_loop();
     if (begins) observer_->mark_first_byte(now, real_now);
   }
   return count;
@@ -483,7 +483,7 @@ void Connection::wait_for_news() {
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
-  call_relief();
+  hand_off_event_loop();
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
   may_have_come_ = true;
   if (seen_->woken) wake_->clear();
@@ -560,10 +560,10 @@ bool Connection::finish() {
     // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }
-  return !lingers_until_ || take_off_what_still_comes();
+  return !lingers_until_ || drain_input();
 }
 
-bool Connection::take_off_what_still_comes() {
+bool Connection::drain_input() {
   while (std::chrono::steady_clock::now() < *lingers_until_) {
     buffer_.clear();
     position_ = 0;

@@ -167,9 +167,9 @@ class Connection final : public Outlet {
   };
 
   /// Measures how long the client's kernel accepts nothing. The send queue shrinks before the socket is writable.
-  class Standstill {
+  class StallTimer {
    public:
-    explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+    explicit StallTimer(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
     Duration length();
 
    private:
@@ -200,7 +200,7 @@ class Connection final : public Outlet {
     bool is_for_client = false;                      // whether it ends when the client closes its side
     bool is_woken = false;                           // whether another thread may end it
     std::optional<Moment> times_out = {};            // for bytes
-    std::optional<Standstill> standstill = {};       // for room and delivery
+    std::optional<StallTimer> standstill = {};       // for room and delivery
     std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
@@ -234,7 +234,7 @@ class Connection final : public Outlet {
   void note_disconnected();
   ExchangeObserver::Leaving leaving() const;
   /// Drains what the client sends. Returns true when done.
-  bool take_off_what_still_comes();
+  bool drain_input();
 
   int socket_;
   std::uint64_t id_;

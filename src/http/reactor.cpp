@@ -93,7 +93,7 @@ void Reactor::retire() {
   poller_.wake();
 }
 
-void Reactor::relieve() noexcept {
+void Reactor::hand_over() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   // If the system gives no thread, this one leads again when it returns.
   is_led_ = workers_.run([this] { lead_on(); });
@@ -111,7 +111,7 @@ bool Reactor::takes_lead() {
 }
 
 void Reactor::lead() {
-  const Relieved relieved(*this);
+  const ScopedHandoff handoff(*this);
   do {
     while (next_event_ < event_count_) {
       const Poller::Event event = events_[next_event_++];
@@ -119,13 +119,13 @@ void Reactor::lead() {
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
       if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
       serve(session);
-      if (!relieved.is_pending()) return;
+      if (!handoff.is_pending()) return;
     }
     // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
-      if (!relieved.is_pending()) return;
+      if (!handoff.is_pending()) return;
     }
   } while (wait_for_events());
 }

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <set>
 
-#include "../core/relief.hpp"
+#include "../core/handoff.hpp"
 #include "connection.hpp"
 #include "poller.hpp"
 #include "workers.hpp"
@@ -20,7 +20,7 @@ namespace mock_gateway::detail {
 
 /// The event loop of a server's connections. One thread, the leader, waits for all connections and serves the
 /// ready ones. Before a client or test code blocks the leader, another thread takes over as leader.
-class Reactor final : private Relief {
+class Reactor final : private Handoff {
  public:
   /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
   /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
@@ -75,7 +75,7 @@ class Reactor final : private Relief {
   /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
   bool watch(Session& session);
-  void relieve() noexcept override;
+  void hand_over() noexcept override;
   void lead_on();
   /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();

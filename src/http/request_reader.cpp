@@ -414,7 +414,7 @@ bool RequestReader::has_arrived(Arrival arrival, const char* what) {
 
 void RequestReader::complete() {
   IncomingRequest& incoming = *incoming_;
-  const Seldom<ConnectionFault>& fault = incoming.fault;
+  const HeapOptional<ConnectionFault>& fault = incoming.fault;
   const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
   incoming.is_body_read_later = !incoming.malformed && fault &&
                                 fault->kind() == ConnectionFault::Kind::reply_then_read_body &&

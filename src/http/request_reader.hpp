@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../core/seldom.hpp"
+#include "../core/heap_optional.hpp"
 #include "../core/timeline.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
@@ -26,13 +26,13 @@ struct IncomingRequest {
   bool http_1_1 = true;
   bool keep_alive = true;
   /// Not HTTP, or incomplete. Answered before any other check.
-  Seldom<Failure> malformed;
+  HeapOptional<Failure> malformed;
   /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
-  Seldom<Failure> turned_away;
+  HeapOptional<Failure> turned_away;
   /// The body or its chunk framing exceeds the limit. The body was not read to its end.
-  Seldom<Failure> body_too_large;
+  HeapOptional<Failure> body_too_large;
   /// The request is refused because of its head. The body is unread.
-  Seldom<Failure> refused;
+  HeapOptional<Failure> refused;
   bool is_body_unread = false;
   bool is_body_read_later = false;
   bool awaits_continue = false;
@@ -41,7 +41,7 @@ struct IncomingRequest {
   /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
-  Seldom<ConnectionFault> fault;
+  HeapOptional<ConnectionFault> fault;
   /// The exchange's timeline, if reading took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;
 

@@ -134,7 +134,7 @@ class Server::Impl final : public httplib::Server {
     }
     on_bound(port_);
     begin_to_accept();
-    say_if_few_fit();
+    warn_of_few_descriptors();
   }
 
   int port() const { return port_; }
@@ -180,7 +180,7 @@ class Server::Impl final : public httplib::Server {
     for (const auto& line : lines) line->stop();
     accepting.reset();
     for (const auto& reactor : reactors_) reactor->retire();
-    workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
+    workers_.shut_down(std::chrono::seconds{1}, [this] { warn_of_busy_connections(); });
     const std::lock_guard<std::mutex> lock(listening_mutex_);
     if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
   }
@@ -210,7 +210,7 @@ class Server::Impl final : public httplib::Server {
     acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }
 
-  void say_if_few_fit() const {
+  void warn_of_few_descriptors() const {
     constexpr std::size_t few = 64;
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
@@ -236,8 +236,8 @@ class Server::Impl final : public httplib::Server {
   std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
-      return among_the_open("this process has no descriptor left for another connection: its limit is " +
-                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
+      return with_open_count("this process has no descriptor left for another connection: its limit is " +
+                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
     }
     return handler_.accept([this, socket](ConnectionHandler::Beginning beginning,
                                           ConnectionHandler::Serve serve) -> std::optional<std::string> {
@@ -251,7 +251,7 @@ class Server::Impl final : public httplib::Server {
           reactor->add(std::move(connection), std::move(served));
         return std::nullopt;
       }
-      return among_the_open("the system refuses another thread for a connection (ulimit -u, or a container's limit)");
+      return with_open_count("the system refuses another thread for a connection (ulimit -u, or a container's limit)");
     });
   }
 
@@ -277,7 +277,7 @@ class Server::Impl final : public httplib::Server {
     return *reactors_.back();
   }
 
-  std::string among_the_open(const std::string& why) {
+  std::string with_open_count(const std::string& why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
@@ -344,14 +344,14 @@ class Server::Impl final : public httplib::Server {
       const std::lock_guard<std::mutex> lock(verdicts_mutex_);
       if (kept.head == head) return kept.status;
     }
-    const int status = refusal_anew(head);
+    const int status = compute_refusal(head);
     const std::lock_guard<std::mutex> lock(verdicts_mutex_);
     kept.head = head;
     kept.status = status;
     return status;
   }
 
-  int refusal_anew(std::string_view head) {
+  int compute_refusal(std::string_view head) {
     if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
     CheckedHead stream(head);
     bool closed = false;
@@ -372,7 +372,7 @@ class Server::Impl final : public httplib::Server {
     return self.process_request(stream, false, closed, nullptr);
   }
 
-  void name_the_busy() {
+  void warn_of_busy_connections() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Connection* connection : connections_)
       if (const std::string what = connection->busy_with(); !what.empty()) warn({"stopping waits for ", what});

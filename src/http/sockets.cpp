@@ -245,12 +245,12 @@ std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-struct OtherEnd {
+struct PeerAddress {
   std::size_t unread = 0;
   std::optional<std::uint64_t> received = {};
 };
 
-std::optional<OtherEnd> other_end(int socket) {
+std::optional<PeerAddress> peer_address(int socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -278,7 +278,7 @@ std::optional<OtherEnd> other_end(int socket) {
   std::memcpy(&head, answer, sizeof head);
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket on this machine
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
-  OtherEnd end;
+  PeerAddress end;
   end.unread = found.idiag_rqueue;
   nlattr attribute{};
   for (std::size_t at = attributes; at + sizeof attribute <= static_cast<std::size_t>(size);
@@ -291,14 +291,14 @@ std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-std::optional<bool> has_all(const OtherEnd& end, int socket) {
+std::optional<bool> has_all(const PeerAddress& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
   return *end.received >= *sent;
 }
 
 std::optional<bool> was_read_by_peer(int socket) {
-  const std::optional<OtherEnd> end = other_end(socket);
+  const std::optional<PeerAddress> end = peer_address(socket);
   if (!end) return std::nullopt;
   // The queue may be empty because nothing has arrived yet.
   return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
@@ -307,7 +307,7 @@ std::optional<bool> was_read_by_peer(int socket) {
 std::size_t under_way(int socket) {
   const std::size_t bytes = unacknowledged(socket);
   if (bytes == 0 || unsent(socket) > 0) return bytes;
-  const std::optional<OtherEnd> end = other_end(socket);
+  const std::optional<PeerAddress> end = peer_address(socket);
   return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
 #else

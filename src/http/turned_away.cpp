@@ -11,7 +11,7 @@ namespace mock_gateway::detail {
 
 namespace turned_away {
 
-inline constexpr std::size_t most_guests = 8;
+inline constexpr std::size_t most_waiting = 8;
 /// After this time without another connection, the patience is reset.
 inline constexpr Duration quiet = std::chrono::seconds{1};
 
@@ -20,19 +20,19 @@ inline constexpr Duration quiet = std::chrono::seconds{1};
 void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
   const auto now = std::chrono::steady_clock::now();
   if (now - std::exchange(last_came_, now) > turned_away::quiet) patience_ = longest_patience;
-  if (guests_.size() == turned_away::most_guests && !close_answered()) {
-    answer(guests_.front());
-    guests_.pop_front();
+  if (connections_.size() == turned_away::most_waiting && !close_answered()) {
+    answer(connections_.front());
+    connections_.pop_front();
   }
-  guests_.push_back({std::move(connection), std::move(why), now});
+  connections_.push_back({std::move(connection), std::move(why), now});
 }
 
 void TurnedAway::attend() {
-  for (auto guest = guests_.begin(); guest != guests_.end();) {
-    Connection& connection = *guest->connection;
+  for (auto refused = connections_.begin(); refused != connections_.end();) {
+    Connection& connection = *refused->connection;
     Connection::Arrival arrival = connection.receive_at_once();
-    const bool late = std::chrono::steady_clock::now() - guest->since >= patience(*guest);
-    if (!guest->answered) {
+    const bool late = std::chrono::steady_clock::now() - refused->since >= patience(*refused);
+    if (!refused->answered) {
       const bool whole = is_whole(connection.unread(), connection.limits());
       if (whole) {
         patience_ = std::min<Duration>(2 * patience_ + std::chrono::milliseconds{1}, longest_patience);
@@ -40,53 +40,54 @@ void TurnedAway::attend() {
         patience_ /= 2;
       }
       if (!whole && !late && arrival == Connection::Arrival::timed_out) {
-        ++guest;
+        ++refused;
         continue;
       }
-      answer(*guest);
+      answer(*refused);
       arrival = connection.receive_at_once();
     } else if (late) {
       arrival = Connection::Arrival::peer_closed;
     }
     if (arrival == Connection::Arrival::timed_out) {
       connection.forget_unread();
-      ++guest;
+      ++refused;
     } else {
-      guest = guests_.erase(guest);
+      refused = connections_.erase(refused);
     }
   }
 }
 
-void TurnedAway::answer(Guest& guest) {
-  answer_(*guest.connection, guest.why);
-  guest.connection->send_ending();
-  guest.answered = true;
-  guest.since = std::chrono::steady_clock::now();
+void TurnedAway::answer(RefusedConnection& refused) {
+  answer_(*refused.connection, refused.why);
+  refused.connection->send_ending();
+  refused.answered = true;
+  refused.since = std::chrono::steady_clock::now();
 }
 
 bool TurnedAway::close_answered() {
-  const auto first = std::find_if(guests_.begin(), guests_.end(), [](const Guest& guest) { return guest.answered; });
-  if (first == guests_.end()) return false;
-  guests_.erase(first);
+  const auto first = std::find_if(connections_.begin(), connections_.end(),
+                                  [](const RefusedConnection& refused) { return refused.answered; });
+  if (first == connections_.end()) return false;
+  connections_.erase(first);
   return true;
 }
 
 void TurnedAway::close_all() {
-  for (Guest& guest : guests_)
-    if (!guest.answered) answer(guest);
-  guests_.clear();
+  for (RefusedConnection& refused : connections_)
+    if (!refused.answered) answer(refused);
+  connections_.clear();
 }
 
 void TurnedAway::watch(std::vector<sockets::Watched>& descriptors) const {
-  for (const Guest& guest : guests_) descriptors.push_back({guest.connection->descriptor()});
+  for (const RefusedConnection& refused : connections_) descriptors.push_back({refused.connection->descriptor()});
 }
 
 Duration TurnedAway::due() const {
   Duration due = longest_patience;
   const auto now = std::chrono::steady_clock::now();
-  for (const Guest& guest : guests_)
-    due =
-        std::min(due, std::max(Duration{0}, patience(guest) - std::chrono::duration_cast<Duration>(now - guest.since)));
+  for (const RefusedConnection& refused : connections_)
+    due = std::min(
+        due, std::max(Duration{0}, patience(refused) - std::chrono::duration_cast<Duration>(now - refused.since)));
   return due;
 }
 

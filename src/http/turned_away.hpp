@@ -24,7 +24,7 @@ class TurnedAway {
 
   /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
-  bool empty() const { return guests_.empty(); }
+  bool empty() const { return connections_.empty(); }
   /// Answers connections whose request is complete or overdue; closes answered ones at the client's FIN or timeout.
   void attend();
   /// Closes one answered connection. Returns false without one.
@@ -36,7 +36,7 @@ class TurnedAway {
   Duration due() const;
 
  private:
-  struct Guest {
+  struct RefusedConnection {
     std::unique_ptr<Connection> connection;
     std::string why;
     std::chrono::steady_clock::time_point since;  // when it was added or answered
@@ -45,11 +45,11 @@ class TurnedAway {
 
   static constexpr Duration longest_patience = std::chrono::milliseconds{25};
 
-  void answer(Guest& guest);
-  Duration patience(const Guest& guest) const { return guest.answered ? longest_patience : patience_; }
+  void answer(RefusedConnection& refused);
+  Duration patience(const RefusedConnection& refused) const { return refused.answered ? longest_patience : patience_; }
 
   const Answer answer_;
-  std::deque<Guest> guests_;
+  std::deque<RefusedConnection> connections_;
   std::chrono::steady_clock::time_point last_came_{};
   // Time for a request. Each silent client halves it, so as not to delay others; each complete request raises it.
   Duration patience_ = longest_patience;

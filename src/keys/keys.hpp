@@ -57,7 +57,7 @@ class Keys {
   std::vector<ApiKey> list() const;
 
  private:
-  detail::Lasting<detail::KeyStore> store_;
+  detail::HandlePointer<detail::KeyStore> store_;
 };
 
 }  // namespace mock_gateway

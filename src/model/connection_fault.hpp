@@ -61,7 +61,7 @@ class ConnectionFault {
                            std::optional<Failure> failure = {});
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_;  // never null
+  detail::HandlePointer<const std::string> bytes_;  // never null
   std::size_t step_;
   Duration gap_;
   std::optional<Failure> failure_;

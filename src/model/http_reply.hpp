@@ -78,7 +78,7 @@ class HttpReply {
   Reply delivered() const;
 
   int status_ = 200;
-  detail::Lasting<const std::string> body_ = detail::share<const std::string>();  // never null
+  detail::HandlePointer<const std::string> body_ = detail::share<const std::string>();  // never null
   std::string content_type_ = "application/json";
   wire::Headers headers_;
   std::optional<Failure> failure_;

@@ -30,7 +30,7 @@ struct Distribution {
   /// Random numbers are clamped to this range.
   double least = 0;
   double most = 0;
-  Lasting<const std::vector<double>> list = {};
+  HandlePointer<const std::vector<double>> list = {};
 
   bool fixed() const { return kind == Kind::fixed; }
   /// `index` counts from 0 and selects from a list, which repeats after its last element.
@@ -110,7 +110,7 @@ class Chunking {
  private:
   Kind kind_;
   std::size_t count_;
-  detail::Lasting<const std::vector<std::string>> pieces_;
+  detail::HandlePointer<const std::vector<std::string>> pieces_;
 };
 
 /// `count` tokens per delta, at least 1. The default is by one token.

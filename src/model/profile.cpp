@@ -16,7 +16,7 @@ namespace profiles {
 
 Acceptance usual_acceptance() { return {}; }
 
-const Acceptance& nothing_besides() {
+const Acceptance& no_extra_fields() {
   static const Acceptance acceptance = Acceptance::strict();
   return acceptance;
 }
@@ -94,7 +94,7 @@ constexpr ProfileTraits named(Profile profile, std::string_view name) {
   row.profile = profile;
   row.name = name;
   row.acceptance = usual_acceptance;
-  row.documented = nothing_besides;
+  row.documented = no_extra_fields;
   return row;
 }
 

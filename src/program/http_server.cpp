@@ -147,7 +147,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     const std::optional<IncomingRequest> incoming = progress.reader->take();
     progress.reader.reset();
     if (!incoming) return false;
-    call_relief();
+    hand_off_event_loop();
     HttpAnswer response = answer(*incoming, connection);
     progress.answer = bytes_of(connection, *incoming, response);
     progress.sent = 0;
@@ -169,7 +169,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
     progress.answer.clear();
     progress.is_sending = false;
     if (!progress.after) return true;
-    call_relief();
+    hand_off_event_loop();
     connection.drain();
     progress.after();
     return false;

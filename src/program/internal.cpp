@@ -6,9 +6,9 @@
 
 #include "../core/access.hpp"
 #include "../core/calendar.hpp"
+#include "../core/handoff.hpp"
 #include "../core/json_reader.hpp"
 #include "../core/printed.hpp"
-#include "../core/relief.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../document/loaded_document.hpp"
@@ -48,7 +48,7 @@ Json read_json(std::string_view text, std::size_t max_depth) {
   }
 }
 
-void call_relief() noexcept { detail::call_relief(); }
+void hand_off_event_loop() noexcept { detail::hand_off_event_loop(); }
 
 struct Thread::Impl {
   detail::StackedThread thread = {};
@@ -76,10 +76,10 @@ Options with_program_defaults(Options options) {
   const detail::OptionValues& set = Access::data(as_set);
   // Read first: the assignments below replace the options.
   const bool lists_models = !set.models.empty();
-  const bool says_what_it_takes = set.acceptance || set.profile == Profile::documented;
+  const bool sets_acceptance = set.acceptance || set.profile == Profile::documented;
   const bool says_embeddings = set.embeddings || set.profile == Profile::documented;
   if (!lists_models) options = options.any_model();
-  if (!says_what_it_takes) options = options.acceptance(Acceptance::openai());
+  if (!sets_acceptance) options = options.acceptance(Acceptance::openai());
   if (!says_embeddings) options = options.embeddings();
   return options;
 }

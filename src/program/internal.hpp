@@ -53,7 +53,7 @@ std::string_view masked_secret();
 Json read_json(std::string_view text, std::size_t max_depth);
 
 /// Call this before a thread of the gateway waits: another thread then serves its connections.
-void call_relief() noexcept;
+void hand_off_event_loop() noexcept;
 
 /// A thread with a stack large enough for the deepest JSON that the library reads.
 class Thread {

@@ -43,7 +43,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   const Path root("body");
   collect(require_object(request_.body, root));
   if (acceptance_.has(Extension::anything_with_model_and_messages)) {
-    read_what_fits();
+    read_valid_fields();
   } else {
     read_all();
   }
@@ -137,7 +137,7 @@ void Reader::read_all() {
   }
 }
 
-void Reader::read_what_fits() {
+void Reader::read_valid_fields() {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");

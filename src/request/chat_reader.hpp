@@ -61,7 +61,7 @@ class Reader {
   bool is_own_field(std::string_view name) const;
   void read_all();
   /// Like read_all(), but skips fields of the wrong type.
-  void read_what_fits();
+  void read_valid_fields();
 
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);

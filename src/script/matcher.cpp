@@ -6,7 +6,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
-#include "../core/relief.hpp"
+#include "../core/handoff.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../request/chat_request.hpp"
@@ -22,7 +22,7 @@ bool has_part(const TextMatcherNode& node, std::string_view text) {
 }
 
 bool asks_function(const TextMatcherNode& node, std::string_view text) {
-  call_relief();
+  hand_off_event_loop();
   return node.function(text);
 }
 

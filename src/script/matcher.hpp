@@ -40,7 +40,7 @@ class TextMatcher {
   friend struct detail::Access;
   explicit TextMatcher(detail::TextMatcherNode node);
 
-  detail::Lasting<const detail::TextMatcherNode> node_;
+  detail::HandlePointer<const detail::TextMatcherNode> node_;
 };
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
@@ -75,7 +75,7 @@ class Matcher {
   friend struct detail::Access;
   explicit Matcher(detail::MatcherNode node);
 
-  detail::Lasting<const detail::MatcherNode> node_;
+  detail::HandlePointer<const detail::MatcherNode> node_;
 };
 
 Matcher operator&&(const Matcher& a, const Matcher& b);

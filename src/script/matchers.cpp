@@ -12,7 +12,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
-#include "../core/relief.hpp"
+#include "../core/handoff.hpp"
 #include "../core/text.hpp"
 #include "../model/checks.hpp"
 #include "../model/failure.hpp"
@@ -266,7 +266,7 @@ std::string actual_key(const MatcherNode&, const ChatCall& call) {
 }
 
 bool asks_function(const MatcherNode& node, const ChatCall& call) {
-  call_relief();
+  hand_off_event_loop();
   return node.function(call);
 }
 

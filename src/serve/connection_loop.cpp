@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "../core/relief.hpp"
+#include "../core/handoff.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../core/warning.hpp"
@@ -22,8 +22,8 @@ std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
     return start(Beginning::client_speaks,
-                 [this, course = share<Course>()](Connection& connection, const HeadCheck& check_head) {
-                   return serve(connection, check_head, *course);
+                 [this, progress = share<ConnectionProgress>()](Connection& connection, const HeadCheck& check_head) {
+                   return serve(connection, check_head, *progress);
                  });
   std::optional<std::string> why_not;
   try {
@@ -58,26 +58,26 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   while (!exchange.go_on()) connection.wait_for_news();
 }
 
-bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
+bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
   // A client that pipelines requests must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
   for (std::size_t answered = 0;;) {
     std::optional<bool> goes_on;
     try {
-      if (course.exchange) {
-        goes_on = answer(connection, course);
-        if (++answered == most_at_once) call_relief();
-      } else if (course.skipped) {
-        goes_on = skip(connection, course);
-      } else if (course.reader) {
-        goes_on = read(connection, course);
+      if (progress.exchange) {
+        goes_on = answer(connection, progress);
+        if (++answered == most_at_once) hand_off_event_loop();
+      } else if (progress.skipped) {
+        goes_on = skip(connection, progress);
+      } else if (progress.reader) {
+        goes_on = read(connection, progress);
       } else {
-        goes_on = begin(connection, check_head, course);
+        goes_on = begin(connection, check_head, progress);
       }
     } catch (const std::exception& exception) {  // for example, out of memory
       warn({"a request could not be read: ", exception.what()});
-      if (course.reader) gateway_.journal->dropped();
-      if (course.answered) connection.linger();
+      if (progress.reader) gateway_.journal->dropped();
+      if (progress.answered) connection.linger();
       goes_on = false;
     }
     if (!goes_on) return true;
@@ -85,20 +85,21 @@ bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, 
   }
 }
 
-std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
+std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head,
+                                          ConnectionProgress& progress) {
   // A reset would discard undelivered bytes of the previous reply.
-  if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
+  if (progress.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
-  const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
+  const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(progress.position > 1);
   if (fault && fault->moment() == ConnectionFault::Moment::reused) {
     strike(connection, *fault);
-    course.is_reset = connection.ending() == Outlet::Ending::reset;
+    progress.is_reset = connection.ending() == Outlet::Ending::reset;
     return true;
   }
-  course.reader = std::make_unique<RequestReader>(
+  progress.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Only `Expect: 100-continue` is refused early. Other requests are read first, for the journal.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
@@ -108,39 +109,39 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   return true;
 }
 
-std::optional<bool> ConnectionLoop::read(Connection& connection, Course& course) {
-  if (!course.reader->go_on()) return std::nullopt;
-  std::optional<IncomingRequest> incoming = course.reader->take();
+std::optional<bool> ConnectionLoop::read(Connection& connection, ConnectionProgress& progress) {
+  if (!progress.reader->go_on()) return std::nullopt;
+  std::optional<IncomingRequest> incoming = progress.reader->take();
   if (!incoming) {
-    course.reader.reset();
+    progress.reader.reset();
     gateway_.journal->dropped();
     return false;
   }
   if (incoming->is_body_read_later) {
-    course.answered = std::make_unique<IncomingRequest>();
-    course.answered->request.headers = incoming->request.headers;
-    course.answered->http_1_1 = incoming->http_1_1;
+    progress.answered = std::make_unique<IncomingRequest>();
+    progress.answered->request.headers = incoming->request.headers;
+    progress.answered->http_1_1 = incoming->http_1_1;
   }
-  course.exchange = std::make_unique<RunningExchange>(gateway_, connection);
-  course.reader.reset();
-  course.exchange->begin(std::move(*incoming), course.position);
+  progress.exchange = std::make_unique<RunningExchange>(gateway_, connection);
+  progress.reader.reset();
+  progress.exchange->begin(std::move(*incoming), progress.position);
   return true;
 }
 
-std::optional<bool> ConnectionLoop::answer(Connection& connection, Course& course) {
-  if (!course.exchange->go_on()) return std::nullopt;
-  course.exchange.reset();
-  ++course.position;
-  if (course.answered && connection.ending() == Outlet::Ending::keep_alive)
-    course.skipped = std::make_unique<SkippedBody>(connection, std::move(*course.answered));
-  course.answered.reset();
+std::optional<bool> ConnectionLoop::answer(Connection& connection, ConnectionProgress& progress) {
+  if (!progress.exchange->go_on()) return std::nullopt;
+  progress.exchange.reset();
+  ++progress.position;
+  if (progress.answered && connection.ending() == Outlet::Ending::keep_alive)
+    progress.skipped = std::make_unique<SkippedBody>(connection, std::move(*progress.answered));
+  progress.answered.reset();
   return true;
 }
 
-std::optional<bool> ConnectionLoop::skip(Connection& connection, Course& course) {
-  const std::optional<bool> next_can_follow = course.skipped->go_on();
+std::optional<bool> ConnectionLoop::skip(Connection& connection, ConnectionProgress& progress) {
+  const std::optional<bool> next_can_follow = progress.skipped->go_on();
   if (!next_can_follow) return std::nullopt;
-  course.skipped.reset();
+  progress.skipped.reset();
   if (!*next_can_follow) {
     connection.linger();
     connection.end(Outlet::Ending::close);

@@ -21,7 +21,7 @@ class ConnectionLoop final : public ConnectionHandler {
   void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  struct Course {
+  struct ConnectionProgress {
     /// The number of the current or next request on the connection, from 1.
     std::size_t position = 1;
     /// Whether a fault resets it once the previous reply has been delivered.
@@ -35,12 +35,12 @@ class ConnectionLoop final : public ConnectionHandler {
   };
 
   /// Continues the current activity and serves the requests that have arrived. Returns whether more may arrive.
-  bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
+  bool serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept;
   // Each returns true to continue at once, false to end the connection, and nothing to wait.
-  std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
-  std::optional<bool> read(Connection& connection, Course& course);
-  static std::optional<bool> answer(Connection& connection, Course& course);
-  static std::optional<bool> skip(Connection& connection, Course& course);
+  std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress);
+  std::optional<bool> read(Connection& connection, ConnectionProgress& progress);
+  static std::optional<bool> answer(Connection& connection, ConnectionProgress& progress);
+  static std::optional<bool> skip(Connection& connection, ConnectionProgress& progress);
   /// Ends a connection without a request. Returns false, for serve().
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   void note_hit(Connection& connection, const ConnectionFault& fault);

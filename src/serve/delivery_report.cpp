@@ -67,7 +67,7 @@ void report_missed(JournalState& journal, const ExchangeRecord& record, const De
       report(journal, record, Problem::Kind::fault_not_reached,
              reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
   for (std::size_t i = 0; i < reply.holds.size(); ++i)
-    if (!delivery.came_to(i)) missed_place("hold " + reply.holds[i].place.to_string());
+    if (!delivery.reached_hold(i)) missed_place("hold " + reply.holds[i].place.to_string());
   for (const ExtraChunk& extra : reply.extra_chunks) {
     if (extra.number > chunks) missed_place("extra fields of chunk " + std::to_string(extra.number));
   }
@@ -91,7 +91,7 @@ void report_delivery(JournalState& journal, ExchangeRecord& record, const Delive
   };
   if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
   if (end.result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
+    report_guard("exchange " + std::to_string(record.id) + " " + delivery.expired_wait());
 }
 
 }  // namespace mock_gateway::detail

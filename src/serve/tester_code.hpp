@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/relief.hpp"
+#include "../core/handoff.hpp"
 #include "../http/connection.hpp"
 #include "../model/tokenizer.hpp"
 
@@ -43,12 +43,12 @@ std::optional<std::string> guarded(const Code& code) {
 /// Runs the test's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
-  call_relief();
+  hand_off_event_loop();
   const Busy<std::string> busy(connection, std::move(what));
   return guarded(code);
 }
 
-/// Runs matchers on a connection's thread. The test's own matchers call call_relief() themselves.
+/// Runs matchers on a connection's thread. The test's own matchers call hand_off_event_loop() themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
   const Busy<const char*> busy(connection, what);
@@ -64,7 +64,7 @@ struct TokenizerThrew {
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
-    call_relief();
+    hand_off_event_loop();
     std::vector<std::string> tokens;
     if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
     return tokens;

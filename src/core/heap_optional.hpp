@@ -10,11 +10,11 @@ namespace mock_gateway::detail {
 
 /// An optional that is usually empty, and then as small as a pointer.
 template <class T>
-class Seldom {
+class HeapOptional {
  public:
-  Seldom() = default;
-  Seldom(T value) : value_(std::make_unique<T>(std::move(value))) {}
-  Seldom(std::optional<T> value) {
+  HeapOptional() = default;
+  HeapOptional(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  HeapOptional(std::optional<T> value) {
     if (value) value_ = std::make_unique<T>(std::move(*value));
   }
 
