@@ -200,8 +200,8 @@ TEST_CASE("a finding explains that a date of a manual clock does not fit the cli
   const Review review = gateway.review();
   REQUIRE(review.findings().size() == 1);
   CHECK(review.findings()[0].code == "retry_after_ignored");
-  CHECK(has_part(review.message(),
-                 "A client that ignores the Date header compares the date with the machine's clock."));
+  CHECK(
+      has_part(review.message(), "A client that ignores the Date header compares the date with the machine's clock."));
 
   Gateway real;
   real.fail_next(rate_limited().retry_after_date(1h));

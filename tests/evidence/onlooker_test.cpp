@@ -89,7 +89,8 @@ TEST_CASE("only what a test leaves behind is forgotten") {
   CHECK(gateway.journal().in(other.id).size() == 2);
   CHECK(gateway.journal().evicted() == 0);
   CHECK(gateway.journal().at(2).request().key_id == other.id);
-  CHECK_THROWS_WITH_AS(gateway.journal().at(1), doctest::Contains("removed together with its test's key"), GatewayError);
+  CHECK_THROWS_WITH_AS(gateway.journal().at(1), doctest::Contains("removed together with its test's key"),
+                       GatewayError);
   my_client.chat("known");
   CHECK(gateway.journal().last().id() == 5);
   state_of(gateway).journal->forget(RequestScope());
