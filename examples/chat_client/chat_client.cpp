@@ -418,7 +418,7 @@ StreamResult ChatClient::stream(const std::string& prompt, const OnDelta& on_del
 }
 
 RunningStream ChatClient::start_stream(const std::string& prompt, OnDelta on_delta) {
-  // A client of its own: this one stays usable on its thread.
+  // A separate client, so that this one stays usable on its thread.
   auto worker = std::make_shared<ChatClient>(base_url_, api_key_, sleep_, settings_);
   auto result = std::async(std::launch::async, [worker, prompt, on_delta = std::move(on_delta)] {
     return worker->stream(prompt, on_delta);

@@ -37,7 +37,7 @@ async function trafficOfManualClock() {
   return seen;
 }
 
-/// Opens each view in turn, with what it shows.
+/// Opens each view in turn, with content.
 async function eachView(tab, look) {
   for (const [view, selector] of Object.entries(views)) {
     await tab.show(view);
@@ -109,7 +109,7 @@ test('Tab reaches everything, in the order of the page, and what has the focus i
   await tab.close(expected);
 });
 
-/// Texts whose contrast with what is behind them is below 4.5 to 1.
+/// Texts whose contrast with their background is below 4.5 to 1.
 function faintTexts() {
   const parse = (colour) => {
     const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
@@ -189,7 +189,7 @@ test('axe-core finds no violation in any view', async () => {
   }
 });
 
-/// Words of up to 24 letters that stand in two lines.
+/// Words of up to 24 letters that are broken across two lines.
 function brokenWords() {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -1,5 +1,5 @@
-// Runs in a browser, on a page of another origin: tries whatever a page may try against the control API. Each result is
-// 'nothing', or what it got. Which address to attack stands behind the # of the page's own.
+// Runs in a browser, on a page of another origin: tries a page's possible attacks on the control API. Each result is
+// 'nothing', or the loot. The page's fragment (#) names the address to attack.
 const { target, token } = location.hash === '#none' ? {} : JSON.parse(decodeURIComponent(location.hash.slice(1)));
 const api = `${target}/control/v1`;
 const json = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
@@ -8,7 +8,7 @@ const results = {};
 /// What a promise gives when it is kept; a refusal of the browser is nothing.
 const got = (promise) => promise.then((value) => value ? String(value) : 'nothing', () => 'nothing');
 const read = (path, init) => got(fetch(api + path, init).then((response) => response.text()));
-/// The browser lets a page send such a request, and read nothing of the answer.
+/// The browser lets a page send such a request, but not read the answer.
 const send = (path, init) => got(fetch(api + path, { mode: 'no-cors', ...init }).then((response) => response.type === 'opaque' ? '' : response.text()));
 
 /// What an element shows when it has loaded or failed.

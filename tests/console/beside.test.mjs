@@ -183,7 +183,7 @@ test('a stub shows its script, and is copied, downloaded and edited', async (con
   await tab.waitForText('#said', 'Copied');
   assert.deepEqual(JSON.parse(await tab.clipboard()), { name: 'by hand', when: { user_says: 'you' }, reply: 'old' });
 
-  // What is downloaded is a script that can be served.
+  // The download is a script that can be served.
   await tab.page.evaluate(() => { URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return '#saved'; }; });
   await tab.page.evaluate(() => document.addEventListener('click', (event) => { if (event.target.download) event.preventDefault(); }, true));
   await tab.click('Download');

@@ -1,4 +1,4 @@
-// An exchange is shown as a conversation: what was said by whom, tool calls laid out, and the answer as it left.
+// An exchange is shown as a conversation: the messages with their roles, formatted tool calls, and the sent answer.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Console, Gateway, startBrowser } from './support.mjs';
@@ -31,7 +31,7 @@ after(async () => {
   await gateway?.stop();
 });
 
-/// The exchange of a request, opened; and the turns of its conversation, each as "role: what it holds".
+/// Opens the exchange of a request. Returns the turns of its conversation as "role: text".
 async function shown(text, options = {}) {
   await gateway.ask(text, options).catch(() => {});
   const { exchanges: [{ id }] } = await gateway.control('GET', '/journal');

@@ -34,7 +34,7 @@ async function state() {
     (await read('/journal')).exchanges.map((exchange) => exchange.id)]);
 }
 
-/// The browser's words for what it refused stand on its console; that is what should be there.
+/// The browser reports refused requests on its console, where this test expects them.
 async function attack(origin, target, token) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();

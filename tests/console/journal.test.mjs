@@ -75,7 +75,7 @@ async function typeWhileBusy() {
 }
 
 test('500 exchanges at 100 a second appear all, in order, once, while the page takes input', async (context) => {
-  // Wide of what is usual, and the best of three runs: the machine may be busy with other things.
+  // A generous limit and the best of three runs, because the machine may be busy.
   const wrong = ({ gap, task, key, keys }) => [
     ...(gap < 2000 ? [] : [`frames were ${gap} ms apart`]),
     ...(task < 1000 ? [] : [`a task took ${task} ms`]),

@@ -27,7 +27,7 @@ async function keyWith(tab, name, label, wanted) {
   return key(tab, name);
 }
 
-/// The same life, whoever presses the buttons: `press` is given a button's name, `type` a field's and its text.
+/// The life of a key, by mouse or keyboard: `press` gets a button's name, `type` a field's name and text.
 async function life(tab, name, press, type) {
   await press('Create a key');
   await type('Description', name);
@@ -117,7 +117,7 @@ test('a key lives from its creation to its deletion, by keyboard alone', async (
   await tab.close();
 });
 
-/// Clicks into the dialog's field and types over what is there.
+/// Clicks into the dialog's field and replaces its text.
 function typing(tab) {
   return async (label, text) => {
     const input = await tab.field(label);

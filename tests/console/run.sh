@@ -36,7 +36,7 @@ fi
 result=0
 report=$CONSOLE_PICTURES/report.xml
 rm -f "$report"
-# One file after the other: each has a browser of its own, and one measures how responsive the page is.
+# One file at a time: each starts a browser, and one measures how responsive the page is.
 node --test --test-concurrency=1 --test-reporter=spec --test-reporter-destination=stdout \
   --test-reporter=junit --test-reporter-destination="$report" "$here"/*.test.mjs || result=1
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { script } from './script.mjs';
 import { Console, Gateway, startBrowser, until, watch } from './support.mjs';
 
-/// The program on a terminal of its own: what that shows, and the token, which it does not.
+/// Runs the program on a terminal. Returns its output, and the token, which the terminal never shows.
 class OnTerminal {
   static async start() {
     const own = new OnTerminal();
@@ -39,7 +39,7 @@ class OnTerminal {
   }
 }
 
-/// A tab of the same profile at this address, whatever it needs to get in.
+/// A tab of the same profile at this address, with or without a code.
 async function openAt(context, gateway, address) {
   const tab = new Console();
   tab.gateway = gateway;
@@ -141,7 +141,7 @@ test('a second tab has the token from one that lives, also with an address that 
     await closeTab(tab);
   }
   assert.equal(gateway.addresses.length, 1, 'no code was used up');
-  // A tab whose token is no longer taken gives it to nobody who would use it.
+  // A tab whose token is no longer accepted does not pass it on.
   await first.page.evaluate(() => sessionStorage.setItem('mock-gateway-control-token', 'the-token-of-another-program'));
   const tab = await openAt(context, gateway, gateway.controlUrl);
   await tab.waitForText('h1', 'Control token');
@@ -163,7 +163,7 @@ test('the history of the browser has the code and not the token', async () => {
   await tab.page.goto('about:blank');
   await tab.page.goto(`${gateway.controlUrl}/`);
   await tab.waitForText('header', 'listening');
-  await browser.close();  // which writes what it has put off
+  await browser.close();  // which flushes its profile
   const read = spawnSync('python3', ['-c', `import json, sqlite3, sys
 history = sqlite3.connect(sys.argv[1])
 tables = [name for (name,) in history.execute("select name from sqlite_master where type = 'table'")]

@@ -127,7 +127,7 @@ export function watch(page, origin) {
   return wrong;
 }
 
-/// The console in a tab of its own profile.
+/// The console in a tab with a new profile.
 export class Console {
   /// With motion reduced a button has its colour at once.
   static async open(browser, gateway, { view = 'journal', width = 1280, height = 900, scheme = 'light', motion = 'no-preference',
@@ -213,7 +213,7 @@ export class Console {
     return found.asElement();
   }
 
-  /// Puts a text into the field in place of what is there, faster than a key press for each character.
+  /// Replaces the text of a field, faster than by key presses.
   async write(label, text) {
     const input = await this.field(label);
     await input.evaluate((element) => { element.value = ''; });
