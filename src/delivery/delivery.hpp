@@ -168,7 +168,8 @@ class Delivery {
 
   // The state machine.
   void begin_stage();
-  /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
+  /// Performs the next step or begins the next stage. Returns `not_yet` if the step must wait and all bytes before it
+  /// have left.
   Outlet::Look go_one_on();
   void perform(const Step& step);
   /// Adds a step after the steps that the current one already added, and before all others.

@@ -76,7 +76,7 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
     if (matches) matching.push_back({&rule, 0});
   }
   {
-    // Counted together: of simultaneous equal requests, the third is the same one for every rule.
+    // All rules count a request in one step, so that simultaneous equal requests have the same order for every rule.
     const std::lock_guard<std::mutex> lock(counting_);
     for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
