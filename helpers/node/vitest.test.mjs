@@ -28,7 +28,7 @@ test('a stub is named by the line that mounts it, as it stands in the file', asy
   const { title, file, line } = await stub.owner.control('GET', stub.path);
   expect(title).toBe(`the stub at vitest.test.mjs:${line}`);
   expect(file).toMatch(/vitest\.test\.mjs$/);
-  expect(readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n')[line - 1]).toContain('// this line');
+  expect(readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n')[line - 1]).toContain('// the line in the report');
 });
 
 describe('a scope is there before each test', () => {
