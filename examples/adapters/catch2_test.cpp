@@ -30,7 +30,7 @@ TEST_CASE("the client comes back when the gateway lets it") {
   ChatClient client(gateway.base_url(), gateway.api_key());
 
   CHECK(client.ask("Hi") == "Hello.");
-  REQUIRE(stub.wait_for_calls(2, 5s));  // prints what is missing
-  CHECK(gateway.verify());              // prints what is wrong
+  REQUIRE(stub.wait_for_calls(2, 5s));  // prints the missing calls
+  CHECK(gateway.verify());              // prints the problems
   CHECK(gateway.review());              // prints what the client should change
 }

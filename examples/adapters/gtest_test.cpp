@@ -30,7 +30,7 @@ TEST(ChatClient, TheClientComesBackWhenTheGatewayLetsIt) {
   ChatClient client(gateway.base_url(), gateway.api_key());
 
   EXPECT_EQ(client.ask("Hi"), "Hello.");
-  ASSERT_TRUE(stub.wait_for_calls(2, 5s));  // prints what is missing
-  EXPECT_TRUE(gateway.verify());            // prints what is wrong
+  ASSERT_TRUE(stub.wait_for_calls(2, 5s));  // prints the missing calls
+  EXPECT_TRUE(gateway.verify());            // prints the problems
   EXPECT_TRUE(gateway.review());            // prints what the client should change
 }
