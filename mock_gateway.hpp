@@ -1407,8 +1407,8 @@ class RealClock : public Clock {
   RealClock();
 };
 
-/// Real time, but scripted waits take no time: each exchange has its own time that runs ahead, and its record has the
-/// times it would have had. A stall without a duration still waits.
+/// Real time, but scripted waits end at once. Each exchange advances a time of its own instead, so its record has the
+/// times of an exchange that waited. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
@@ -1417,11 +1417,11 @@ class InstantClock : public Clock {
 /// Time that only the test moves.
 /// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
 /// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
-/// gateway that uses the clock reports it, also for sleep_for.
+/// gateway that uses the clock reports an expired guard, also of sleep_for.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
-    /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
+    /// What waits: `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
     TimePoint deadline;
   };
@@ -1435,7 +1435,7 @@ class ManualClock : public Clock {
   /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
   /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
   /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
-  /// advance; their own exchange is not waited for. Throws GatewayError if `step` is negative.
+  /// advance; it does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
@@ -3641,24 +3641,23 @@ struct ChaosPlan;
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
 /// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
 ///
-/// A strike depends on the gateway's seed, the number of the rule, the request and, without by_request(), on how often
-/// that request has come. It does not depend on time or on other requests. The same run therefore strikes the same
+/// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
+/// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
 /// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
 /// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
-/// its headers. Each rule counts the occurrences of the requests it matches, exactly for its first 65,536 different
-/// ones. Later ones share counters, so that their count may depend on the order of requests.
+/// its headers. Each rule counts occurrences of the requests it matches. The first 65,536 different requests have a
+/// counter each. Later ones share counters, so their counts may depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply of a stub or the default reply, or the failure of a later rule; see Reply::fault. No effect on a
-  /// reply that cannot break this way, such as a failure, which has no events. Throws GatewayError for faults
-  /// impossible in any reply.
+  /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Has no effect on
+  /// a reply that the fault does not fit: a failure has no events. Throws GatewayError for faults that fit no reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
   /// Answers with a failure before a stub is chosen, so a retry gets the reply that the script had for this request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
-  /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
-  /// only one reply.
+  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece:
+  /// only a pace that sets just first_token_after slows it. Throws GatewayError for an empty pace, and for
+  /// by_pieces(), which fits only one reply.
   explicit Chaos(const Pace& pace);
   /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults.
   explicit Chaos(const ConnectionFault& fault);
@@ -3669,11 +3668,11 @@ class Chaos {
   [[nodiscard]] Chaos nth(std::size_t n) const;
   /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone: a request struck once is always struck, and gateways with the same seed, rules and
-  /// keys agree. nth() and first() still count.
+  /// Draws by the request, not by its occurrence: each occurrence gets the same result, in every gateway with the same
+  /// seed, rules and keys. nth() and first() still count occurrences.
   [[nodiscard]] Chaos by_request() const;
-  /// Restricts the rule to requests that match all of these; only they are counted. Functions of the test run as in
-  /// matching().
+  /// Restricts the rule to requests that match all of these; only they are counted. See matching() for when
+  /// functions of the test run.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -7438,7 +7437,7 @@ std::string place(const std::string& pointer);
 
 // Functions that build matchers; the code is in `matchers.cpp`.
 
-// Two plain functions and their data: lambdas and std::function would be compiled again by every user.
+// A matcher has two plain functions and their data: every user would compile lambdas and std::function again.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
@@ -8098,7 +8097,8 @@ class Delivery {
 
   // The state machine.
   void begin_stage();
-  /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
+  /// Performs the next step or begins the next stage. Returns `not_yet` if the step must wait and all bytes before it
+  /// have left.
   Outlet::Look go_one_on();
   void perform(const Step& step);
   /// Adds a step after the steps that the current one already added, and before all others.
@@ -8462,7 +8462,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again without socket events.
+  /// When to serve this connection again at the latest, even without socket events.
   std::chrono::steady_clock::time_point look_again_at() const;
   sockets::Wanted wanted() const;
   void trust() { trial_.reset(); }
@@ -8472,7 +8472,7 @@ class Connection final : public Outlet {
   Arrival wait_for_request();
   /// The same without blocking.
   std::optional<Arrival> look_for_request();
-  /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
+  /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
   /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
@@ -8530,9 +8530,9 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// Makes finish() drain what the client still sends, or RST could discard the answer. Implied if it is undelivered.
+  /// Makes finish() drain the client's bytes: RST could discard the answer. Implied while the answer is undelivered.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Must precede the end of an exchange: its waiters expect a closed connection.
+  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: callers then expect a closed connection.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -8588,7 +8588,7 @@ class Connection final : public Outlet {
       bytes,
       room,
       delivery,
-      /// For a clock, a gate or the client's reads, as the exchange asks.
+      /// What the exchange waits for: a clock, a gate or the client's reads.
       exchange,
     };
 
@@ -8599,14 +8599,14 @@ class Connection final : public Outlet {
     Moment until{};                                  // the latest time to look again
     bool is_for_client = false;                      // whether it ends when the client closes its side
     bool is_woken = false;                           // whether another thread may end it
-    std::optional<Moment> times_out = {};            // for bytes
-    std::optional<StallTimer> standstill = {};       // for room and delivery
-    std::optional<Acknowledgement> acknowledgement;  // for delivery
+    std::optional<Moment> times_out = {};            // only for bytes
+    std::optional<StallTimer> standstill = {};       // only for room and delivery
+    std::optional<Acknowledgement> acknowledgement;  // only for delivery
   };
 
   struct Trial {
     std::chrono::steady_clock::time_point end;
-    std::size_t bytes;  // that may still be received
+    std::size_t bytes;  // the rest of its byte budget
   };
 
   /// Receives available bytes. Returns `timed_out` after `patience` without any.
@@ -8641,14 +8641,14 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
-  bool may_have_come_ = true;  // bytes to receive
+  bool may_have_come_ = true;  // whether there may be bytes to receive
   bool is_last_to_come_ = false;
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
-  // Lower bounds of when the client sent the newest bytes and the request's first; opened_ if the system tells none.
+  // Lower bounds for when the client sent its newest byte and the request's first; opened_ if the system has none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -8663,7 +8663,7 @@ class Connection final : public Outlet {
   std::optional<Slow> slow_;
   std::optional<std::chrono::steady_clock::time_point> body_began_;  // unset while reading slowly
   std::size_t body_received_ = 0;
-  bool guard_expired_ = false;  // before the exchange began
+  bool guard_expired_ = false;  // whether a guard expired before the exchange began
   bool peer_closed_ = false;
   bool is_reset_ = false;
   TimePoint last_write_{};
@@ -9631,7 +9631,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// request even if it is no key (a client with a real key may have connected), and anything else that looks like a key,
 /// such as `sk-…`. Covers target, header values, body and raw bytes, with escapes, and in base64 except for values that
 /// only look like keys. Credential fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at
-/// most their scheme. A secret that may be a word, such as "EMPTY", is masked only there. A secret becomes `sk-***`, or
+/// most their scheme. A secret that may be a word, such as "EMPTY", is masked in these fields only. A secret becomes `sk-***`, or
 /// `***` if it does not begin with `sk-`. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
@@ -19699,7 +19699,7 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
     if (matches) matching.push_back({&rule, 0});
   }
   {
-    // Counted together: of simultaneous equal requests, the third is the same one for every rule.
+    // All rules count a request in one step, so that simultaneous equal requests have the same order for every rule.
     const std::lock_guard<std::mutex> lock(counting_);
     for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
@@ -24494,7 +24494,7 @@ inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body with framing may exceed max_body, and the reserve for parsed parts of the head.
+// How far a chunked body and its framing may exceed max_body; also the allowance for parsed parts of the head.
 inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
@@ -24518,7 +24518,7 @@ MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
   return value.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Fields that cpp-httplib would handle itself, differently in each version. The gateway handles them.
+/// Whether to hide a field from cpp-httplib, whose versions handle it differently. The gateway handles it.
 MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
@@ -24551,7 +24551,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& 
   return std::nullopt;
 }
 
-/// Splits a head into the request's parts. `checked` becomes the head to pass to cpp-httplib.
+/// Splits a head into the request's parts. Sets `checked` to the head that cpp-httplib is to check.
 MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
@@ -24577,7 +24577,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // GET and the bare path, because some versions reject some methods or queries.
+  // Pass GET and the path without a query: some versions of cpp-httplib reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
@@ -26406,7 +26406,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
-/// Reserves room for all members, including those of the control API: a growing object copies its members.
+/// Returns an object with room for all members, including those of the control API, since growth would copy them.
 MOCK_GATEWAY_INLINE Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -26559,7 +26559,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// Masks keys in texts by the test's author, which are not masked elsewhere.
+/// Masks keys in names and descriptions by the test's author. No other code masks those.
 MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -26574,7 +26574,7 @@ MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-/// Each is a list of name and value.
+/// Returns a list of [name, value] pairs.
 MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
   for (const wire::Header& header : headers) {
@@ -26586,7 +26586,7 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// The maximum number of bytes of an answer to show.
+/// How many bytes of an answer are shown at most.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
@@ -26669,7 +26669,7 @@ MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
 MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   namespace evidence = detail::evidence_json;
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
-  // Take this first: values read later no longer change if the exchange has ended.
+  // Take the snapshot first: if it shows an ended exchange, all values read after it are final.
   const evidence::Progress now(record);
   Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());
@@ -37950,11 +37950,11 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // Other contradictions were checked above, by the names of the keys.
+    // Contradictions that the names of keys show were reported above.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
-    // A stub that moved in its file is the same stub.
+    // Leave out the place: a stub that only moved within its file is unchanged.
     Json json = node.value;
     json.erase("source");
     stub.json = share<const std::string>(json.dump());
@@ -38031,7 +38031,7 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
-    constexpr std::string_view after = "…): ";  // the C++ call
+    constexpr std::string_view after = "…): ";  // the end of the prefix that names the C++ call
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
@@ -38201,7 +38201,7 @@ MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& nod
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
-  // Check keys and limits first: the kind of the rule is only read if they are right.
+  // Check keys and limits first. Read the kind of the rule only if they are valid.
   Chaos any_rule((server_error()));
   reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
@@ -38273,7 +38273,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// The section describes the origin of the rest and changes nothing.
+/// Checks the section. It only describes where the rest of the script comes from.
 MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
@@ -38516,7 +38516,7 @@ MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// Empty for other texts and beyond 100 years.
+/// Reads a duration such as "1.5s". Empty for invalid text and for more than 100 years.
 MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -38524,7 +38524,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  // The number of digits is limited as in the schema.
+  // The schema has the same limits on digits.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const std::string_view digits = text.substr(0, end);
@@ -39269,78 +39269,78 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3507    script/scope.hpp
 //   3561    script/failure_scope.hpp
 //   3607    script/chaos.hpp
-//   3702    gateway/sweep.hpp
-//   3839    gateway/catalogue.hpp
-//   3999    gateway/mishaps.hpp
-//   4098    document/scenario_files.hpp
-//   4130    core/error.hpp
-//   4145    document/script_document.hpp
-//   4285    evidence/evidence_json.hpp
-//   4309    core/printed.hpp
-//   4338    core/reporter.hpp
-//   4417  Implementation
-//   4478    core/text.hpp
-//   4581    core/random.hpp
-//   4612    core/json_reader.hpp
-//   4666    core/pattern.hpp
-//   4757    core/json_pointer.hpp
-//   4774    core/calendar.hpp
-//   4808    core/access.hpp
-//   4880    core/timeline.hpp
-//   5065    core/handoff.hpp
-//   5095    core/process.hpp
-//   5118    core/warning.hpp
-//   5127    core/rows.hpp
-//   5153    core/change_count.hpp
-//   5197    core/heap_optional.hpp
-//   5224    model/profile_traits.hpp
-//   5324    model/checks.hpp
-//   5340    model/reply_data.hpp
-//   5406    model/request_error.hpp
-//   5419    model/fault_rows.hpp
-//   5535    model/failure_rows.hpp
-//   5575    model/dialect_rows.hpp
-//   5612    model/finding_kinds.hpp
-//   5689    model/reply_checks.hpp
-//   5720    model/reply_template.hpp
-//   5742    request/embedding_request.hpp
-//   5766    request/chat_parser.hpp
-//   5783    request/chat_fields.hpp
-//   5831    request/chat_reader.hpp
-//   5927    keys/secrets.hpp
-//   5971    keys/key_store.hpp
-//   6186    answer/bodies.hpp
-//   6214    answer/events.hpp
-//   6261    answer/tokens.hpp
-//   6332    answer/completion.hpp
-//   6436    answer/completion_json.hpp
-//   6469    answer/completion_events.hpp
-//   6532    answer/words.hpp
-//   6547    answer/default_reply.hpp
-//   6562    answer/schema_instance.hpp
-//   6583    answer/embeddings.hpp
-//   6599    answer/occurrences.hpp
-//   6622    answer/schema_checker.hpp
-//   6712    script/matcher_node.hpp
-//   6796    script/script.hpp
-//   7054    script/chaos_plan.hpp
-//   7096    script/chaos_rules.hpp
-//   7170    script/connection_faults.hpp
-//   7224    script/forced_failures.hpp
-//   7266    script/field_matchers.hpp
-//   7349    script/hiding.hpp
-//   7387    script/excerpts.hpp
-//   7411    script/json_comparison.hpp
-//   7437    script/matcher_leaf.hpp
-//   7465    delivery/answer_log.hpp
-//   7574    delivery/gzip.hpp
-//   7599    delivery/framing.hpp
-//   7648    delivery/outlet.hpp
-//   7695    delivery/pace_schedule.hpp
-//   7737    delivery/progress.hpp
-//   7787    delivery/waits.hpp
-//   7863    delivery/write_queue.hpp
-//   7955    delivery/delivery.hpp
+//   3701    gateway/sweep.hpp
+//   3838    gateway/catalogue.hpp
+//   3998    gateway/mishaps.hpp
+//   4097    document/scenario_files.hpp
+//   4129    core/error.hpp
+//   4144    document/script_document.hpp
+//   4284    evidence/evidence_json.hpp
+//   4308    core/printed.hpp
+//   4337    core/reporter.hpp
+//   4416  Implementation
+//   4477    core/text.hpp
+//   4580    core/random.hpp
+//   4611    core/json_reader.hpp
+//   4665    core/pattern.hpp
+//   4756    core/json_pointer.hpp
+//   4773    core/calendar.hpp
+//   4807    core/access.hpp
+//   4879    core/timeline.hpp
+//   5064    core/handoff.hpp
+//   5094    core/process.hpp
+//   5117    core/warning.hpp
+//   5126    core/rows.hpp
+//   5152    core/change_count.hpp
+//   5196    core/heap_optional.hpp
+//   5223    model/profile_traits.hpp
+//   5323    model/checks.hpp
+//   5339    model/reply_data.hpp
+//   5405    model/request_error.hpp
+//   5418    model/fault_rows.hpp
+//   5534    model/failure_rows.hpp
+//   5574    model/dialect_rows.hpp
+//   5611    model/finding_kinds.hpp
+//   5688    model/reply_checks.hpp
+//   5719    model/reply_template.hpp
+//   5741    request/embedding_request.hpp
+//   5765    request/chat_parser.hpp
+//   5782    request/chat_fields.hpp
+//   5830    request/chat_reader.hpp
+//   5926    keys/secrets.hpp
+//   5970    keys/key_store.hpp
+//   6185    answer/bodies.hpp
+//   6213    answer/events.hpp
+//   6260    answer/tokens.hpp
+//   6331    answer/completion.hpp
+//   6435    answer/completion_json.hpp
+//   6468    answer/completion_events.hpp
+//   6531    answer/words.hpp
+//   6546    answer/default_reply.hpp
+//   6561    answer/schema_instance.hpp
+//   6582    answer/embeddings.hpp
+//   6598    answer/occurrences.hpp
+//   6621    answer/schema_checker.hpp
+//   6711    script/matcher_node.hpp
+//   6795    script/script.hpp
+//   7053    script/chaos_plan.hpp
+//   7095    script/chaos_rules.hpp
+//   7169    script/connection_faults.hpp
+//   7223    script/forced_failures.hpp
+//   7265    script/field_matchers.hpp
+//   7348    script/hiding.hpp
+//   7386    script/excerpts.hpp
+//   7410    script/json_comparison.hpp
+//   7436    script/matcher_leaf.hpp
+//   7464    delivery/answer_log.hpp
+//   7573    delivery/gzip.hpp
+//   7598    delivery/framing.hpp
+//   7647    delivery/outlet.hpp
+//   7694    delivery/pace_schedule.hpp
+//   7736    delivery/progress.hpp
+//   7786    delivery/waits.hpp
+//   7862    delivery/write_queue.hpp
+//   7954    delivery/delivery.hpp
 //   8221    http/exchange_observer.hpp
 //   8255    http/sockets.hpp
 //   8375    http/wakes.hpp

@@ -29,9 +29,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The time from the second signal, or from SIGTERM to leftover processes, until SIGKILL.
+/// The delay of SIGKILL after the second signal, and after SIGTERM to leftover processes.
 constexpr std::chrono::milliseconds grace = 5s;
-/// How long the rest of a group may take to end by itself after the command.
+/// How long leftover processes may take to end by themselves, before SIGTERM.
 constexpr std::chrono::milliseconds time_to_follow = 200ms;
 
 constexpr std::array passed_signals = {SIGINT, SIGTERM, SIGHUP};
@@ -111,7 +111,7 @@ SignalsForCommand::SignalsForCommand() {
   sigemptyset(&changed_);
   for (const int signal : passed_signals) sigaddset(&kept, signal);
   sigaddset(&kept, SIGCHLD);
-  // After this program has handed over the terminal, SIGTTOU would stop it when it writes, or takes the terminal back.
+  // While the command has the terminal, SIGTTOU would stop this program when it writes or takes the terminal back.
   sigaddset(&kept, SIGTTOU);
   pthread_sigmask(SIG_BLOCK, &kept, &before_);
   while_waiting_ = before_;
@@ -167,7 +167,7 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
   const auto failed_with = [&words](int problem) {
     return BadValue("cannot start " + printable(words.front()) + ": " + std::generic_category().message(problem));
   };
-  int told[2];  // receives the error of exec, or is closed by it
+  int told[2];  // a pipe: receives the error of exec, or is closed by a successful exec
   if (::pipe(told) != 0) throw failed_with(errno);
   for (const int end : told) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   const pid_t parent = ::getpid();
@@ -225,7 +225,7 @@ Command::Command(const std::vector<std::string>& words, const std::vector<std::s
   has_terminal_ = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
   if (has_terminal_) {
     ::tcsetpgrp(STDIN_FILENO, group_);
-    ::kill(-group_, SIGCONT);  // it may have read, and stopped, before
+    ::kill(-group_, SIGCONT);  // it may have been stopped for reading the terminal earlier
   }
 }
 
@@ -271,7 +271,7 @@ void Command::pass_signals_on() {
 void Command::stop_with_it() {
   ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
   ::raise(SIGSTOP);
-  // This program was resumed, in the foreground if it has the terminal.
+  // After SIGCONT. In the foreground this program has the terminal, and hands it on.
   if (::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) ::tcsetpgrp(STDIN_FILENO, group_);
   ::kill(-group_, SIGCONT);
 }

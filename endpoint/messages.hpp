@@ -32,7 +32,7 @@ void complain(std::string text);
 /// Replaces the buffer of std::cerr, so that the end of the program does not wait for an unread pipe. Call it before
 /// the first thread starts.
 void take_over_stderr();
-/// From now on, stops writing to stderr after one second without progress.
+/// Makes later writes to stderr give up after one second without progress.
 void give_stderr_up();
 
 enum class Colour { none, red, green, yellow };

@@ -131,7 +131,7 @@ void tell_run() {
   const int file = ::open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return;
   struct stat there {};
-  // Write only to a file of the same user, as made by `run`.
+  // Write only to a regular file of this user, because `run` creates such a file.
   if (::fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_uid == ::geteuid()) write_all(file, ".");
   ::close(file);
 }

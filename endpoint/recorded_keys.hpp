@@ -11,8 +11,8 @@ namespace importing {
 /// for readers.
 class KeyMask {
  public:
-  /// Adds a request's credential, to be masked everywhere. Ignores one that is shorter than 16 bytes and does not start
-  /// with `sk-`, since it may be an ordinary word, such as "EMPTY".
+  /// Adds a request's credential, to be masked everywhere. Ignores a credential under 16 bytes that does not start with
+  /// `sk-`: it may be an ordinary word, such as "EMPTY".
   void add(std::string_view credential);
   /// Masks added credentials, and words of at least 20 characters that start like keys of a known issuer. Returns the
   /// number of masked keys.

@@ -16,7 +16,7 @@ namespace {
 std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
   try {
     const ScriptDocument document = ScriptDocument::read(paths);
-    // Some errors, such as two keys with the same secret, occur only in a gateway.
+    // Some errors, such as two keys with the same secret, show only when a gateway uses the scripts.
     Gateway gateway(
         internal::with_program_defaults(document.options()).host("127.0.0.1").port(0).verify_on_destruction(false));
     document.mount(gateway);

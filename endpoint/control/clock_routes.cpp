@@ -38,7 +38,7 @@ internal::Inside with_manual_clock(const Control& control) {
                          "; a script with {\"gateway\": {\"clock\": \"manual\"}} has a clock that this route can move");
 }
 
-/// Advances the clock. Stops early at the end of the program, since there may be many timers.
+/// Advances the clock. Stops early when the program ends, since many timers may take long.
 ControlAnswer move(const Control& control, const internal::Inside& inside, Duration step) {
   const TimePoint before = inside.now();
   Json fired = Json::array();

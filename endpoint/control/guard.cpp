@@ -25,7 +25,7 @@ void ControlGuard::listens_on(const std::string& host, int port) {
   hosts_.clear();
   const std::string bound = host.find(':') == std::string::npos ? host : "[" + host + "]";
   for (const std::string& name : {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), bound}) {
-    if (name == "0.0.0.0" || name == "[::]") continue;  // a wildcard, not an address of a host
+    if (name == "0.0.0.0" || name == "[::]") continue;  // a wildcard address does not name a host
     hosts_.push_back(internal::text::lower_ascii(name) + ":" + std::to_string(port));
     if (port == 80) hosts_.push_back(internal::text::lower_ascii(name));
   }

@@ -41,8 +41,8 @@ class RealClock : public Clock {
   RealClock();
 };
 
-/// Real time, but scripted waits take no time: each exchange has its own time that runs ahead, and its record has the
-/// times it would have had. A stall without a duration still waits.
+/// Real time, but scripted waits end at once. Each exchange advances a time of its own instead, so its record has the
+/// times of an exchange that waited. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
@@ -51,11 +51,11 @@ class InstantClock : public Clock {
 /// Time that only the test moves.
 /// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
 /// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
-/// gateway that uses the clock reports it, also for sleep_for.
+/// gateway that uses the clock reports an expired guard, also of sleep_for.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
-    /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
+    /// What waits: `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
     TimePoint deadline;
   };
@@ -69,7 +69,7 @@ class ManualClock : public Clock {
   /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
   /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
   /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
-  /// advance; their own exchange is not waited for. Throws GatewayError if `step` is negative.
+  /// advance; it does not wait for their own exchange. Throws GatewayError if `step` is negative.
   void advance(Duration step);
   /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();

@@ -180,11 +180,11 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   try {
     require_consistent(stub);
   } catch (const GatewayError& error) {
-    // Other contradictions were checked above, by the names of the keys.
+    // Contradictions that the names of keys show were reported above.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
   if (node.find("source")) {
-    // A stub that moved in its file is the same stub.
+    // Leave out the place: a stub that only moved within its file is unchanged.
     Json json = node.value;
     json.erase("source");
     stub.json = share<const std::string>(json.dump());
@@ -261,7 +261,7 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
     });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
-    constexpr std::string_view after = "…): ";  // the C++ call
+    constexpr std::string_view after = "…): ";  // the end of the prefix that names the C++ call
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
   if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
@@ -431,7 +431,7 @@ Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
 void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
-  // Check keys and limits first: the kind of the rule is only read if they are right.
+  // Check keys and limits first. Read the kind of the rule only if they are valid.
   Chaos any_rule((server_error()));
   reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
@@ -503,7 +503,7 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 
 ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
-/// The section describes the origin of the rest and changes nothing.
+/// Checks the section. It only describes where the rest of the script comes from.
 void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
   plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);

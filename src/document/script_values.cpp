@@ -162,7 +162,7 @@ std::string decode_base64(const ScriptNode& node) {
   return bytes;
 }
 
-/// Empty for other texts and beyond 100 years.
+/// Reads a duration such as "1.5s". Empty for invalid text and for more than 100 years.
 std::optional<Duration> duration_of(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -170,7 +170,7 @@ std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  // The number of digits is limited as in the schema.
+  // The schema has the same limits on digits.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const std::string_view digits = text.substr(0, end);

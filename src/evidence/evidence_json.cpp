@@ -24,7 +24,7 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
-/// Reserves room for all members, including those of the control API: a growing object copies its members.
+/// Returns an object with room for all members, including those of the control API, since growth would copy them.
 Json roomy_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
@@ -177,7 +177,7 @@ struct Progress {
   std::optional<Departure> departure;
 };
 
-/// Masks keys in texts by the test's author, which are not masked elsewhere.
+/// Masks keys in names and descriptions by the test's author. No other code masks those.
 std::string masked(const ExchangeRecord& record, std::string text) {
   if (record.keys) record.keys->mask(text);
   return text;
@@ -192,7 +192,7 @@ Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-/// Each is a list of name and value.
+/// Returns a list of [name, value] pairs.
 Json of_headers(const wire::Headers& headers) {
   Json list = Json::array();
   for (const wire::Header& header : headers) {
@@ -204,7 +204,7 @@ Json of_headers(const wire::Headers& headers) {
   return list;
 }
 
-/// The maximum number of bytes of an answer to show.
+/// How many bytes of an answer are shown at most.
 inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
 
 Json parts_of(const SentAnswer& answer) {
@@ -287,7 +287,7 @@ Json sent_of(const Exchange& exchange) {
 Json as_json(const Exchange& exchange) {
   namespace evidence = detail::evidence_json;
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
-  // Take this first: values read later no longer change if the exchange has ended.
+  // Take the snapshot first: if it shows an ended exchange, all values read after it are final.
   const evidence::Progress now(record);
   Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());

@@ -62,7 +62,7 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// The latest time to serve this connection again without socket events.
+  /// When to serve this connection again at the latest, even without socket events.
   std::chrono::steady_clock::time_point look_again_at() const;
   sockets::Wanted wanted() const;
   void trust() { trial_.reset(); }
@@ -72,7 +72,7 @@ class Connection final : public Outlet {
   Arrival wait_for_request();
   /// The same without blocking.
   std::optional<Arrival> look_for_request();
-  /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
+  /// Notes that bytes may have arrived. `to_the_end`: they are the client's last.
   void expect_bytes(bool to_the_end);
   /// Reads a head with its blank line. Returns `malformed` at the first invalid byte: other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
@@ -130,9 +130,9 @@ class Connection final : public Outlet {
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// Makes finish() drain what the client still sends, or RST could discard the answer. Implied if it is undelivered.
+  /// Makes finish() drain the client's bytes: RST could discard the answer. Implied while the answer is undelivered.
   void linger() { linger_ = true; }
-  /// Sends FIN or RST as ending() asks. Must precede the end of an exchange: its waiters expect a closed connection.
+  /// Sends FIN or RST as ending() asks. Call it before the exchange ends: callers then expect a closed connection.
   void send_ending();
   /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
   /// stays open until the destructor, because the stop line may use it.
@@ -188,7 +188,7 @@ class Connection final : public Outlet {
       bytes,
       room,
       delivery,
-      /// For a clock, a gate or the client's reads, as the exchange asks.
+      /// What the exchange waits for: a clock, a gate or the client's reads.
       exchange,
     };
 
@@ -199,14 +199,14 @@ class Connection final : public Outlet {
     Moment until{};                                  // the latest time to look again
     bool is_for_client = false;                      // whether it ends when the client closes its side
     bool is_woken = false;                           // whether another thread may end it
-    std::optional<Moment> times_out = {};            // for bytes
-    std::optional<StallTimer> standstill = {};       // for room and delivery
-    std::optional<Acknowledgement> acknowledgement;  // for delivery
+    std::optional<Moment> times_out = {};            // only for bytes
+    std::optional<StallTimer> standstill = {};       // only for room and delivery
+    std::optional<Acknowledgement> acknowledgement;  // only for delivery
   };
 
   struct Trial {
     std::chrono::steady_clock::time_point end;
-    std::size_t bytes;  // that may still be received
+    std::size_t bytes;  // the rest of its byte budget
   };
 
   /// Receives available bytes. Returns `timed_out` after `patience` without any.
@@ -241,14 +241,14 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
-  bool may_have_come_ = true;  // bytes to receive
+  bool may_have_come_ = true;  // whether there may be bytes to receive
   bool is_last_to_come_ = false;
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
-  // Lower bounds of when the client sent the newest bytes and the request's first; opened_ if the system tells none.
+  // Lower bounds for when the client sent its newest byte and the request's first; opened_ if the system has none.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -263,7 +263,7 @@ class Connection final : public Outlet {
   std::optional<Slow> slow_;
   std::optional<std::chrono::steady_clock::time_point> body_began_;  // unset while reading slowly
   std::size_t body_received_ = 0;
-  bool guard_expired_ = false;  // before the exchange began
+  bool guard_expired_ = false;  // whether a guard expired before the exchange began
   bool peer_closed_ = false;
   bool is_reset_ = false;
   TimePoint last_write_{};

@@ -21,7 +21,7 @@ inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body with framing may exceed max_body, and the reserve for parsed parts of the head.
+// How far a chunked body and its framing may exceed max_body; also the allowance for parsed parts of the head.
 inline constexpr std::size_t max_framing = 32768;
 
 Failure malformed(const std::string& what) {
@@ -45,7 +45,7 @@ bool is_host(std::string_view value) {
   return value.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Fields that cpp-httplib would handle itself, differently in each version. The gateway handles them.
+/// Whether to hide a field from cpp-httplib, whose versions handle it differently. The gateway handles it.
 bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
@@ -78,7 +78,7 @@ std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   return std::nullopt;
 }
 
-/// Splits a head into the request's parts. `checked` becomes the head to pass to cpp-httplib.
+/// Splits a head into the request's parts. Sets `checked` to the head that cpp-httplib is to check.
 std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
@@ -104,7 +104,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // GET and the bare path, because some versions reject some methods or queries.
+  // Pass GET and the path without a query: some versions of cpp-httplib reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));

@@ -33,8 +33,8 @@ struct JournalFeed::Impl {
 
   const std::shared_ptr<detail::JournalState> journal;
   std::mutex mutex = {};
-  std::uint64_t number = 0;                   // of records seen so far
-  std::uint64_t revision = 0;                 // of the newest change
+  std::uint64_t number = 0;                   // records seen so far
+  std::uint64_t revision = 0;                 // the newest change
   std::map<std::uint64_t, Known> known = {};  // by id
   std::deque<Change> changes = {};
   std::vector<Record> pending = {};
@@ -55,7 +55,7 @@ std::uint64_t JournalFeed::look() {
     its.note(record);
     its.pending.push_back(std::move(record));
   }
-  // An exchange that was recorded and ended since the last look is noted once.
+  // Note an exchange only once if it was both recorded and ended since the last look.
   for (const auto& record : its.journal->take_ended(its.pending)) {
     const auto known = its.known.find(record->id);
     if (known != its.known.end() && known->second.revision <= before) its.note(record);

@@ -49,24 +49,23 @@ struct ChaosPlan;
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
 /// Without probability(), nth() and first() it always strikes; if several are set, all must allow it.
 ///
-/// A strike depends on the gateway's seed, the number of the rule, the request and, without by_request(), on how often
-/// that request has come. It does not depend on time or on other requests. The same run therefore strikes the same
+/// Four things decide whether a rule strikes: the gateway's seed, the rule's number, the request and, without
+/// by_request(), its occurrence. Time and other requests do not matter. The same run therefore strikes the same
 /// requests with any number of threads, and another Options::seed strikes others. Requests are the same if their bodies
 /// and the descriptions of their keys are equal: a client's retry is another occurrence of the same request, whatever
-/// its headers. Each rule counts the occurrences of the requests it matches, exactly for its first 65,536 different
-/// ones. Later ones share counters, so that their count may depend on the order of requests.
+/// its headers. Each rule counts occurrences of the requests it matches. The first 65,536 different requests have a
+/// counter each. Later ones share counters, so their counts may depend on the order of requests.
 class Chaos {
  public:
-  /// Breaks the reply of a stub or the default reply, or the failure of a later rule; see Reply::fault. No effect on a
-  /// reply that cannot break this way, such as a failure, which has no events. Throws GatewayError for faults
-  /// impossible in any reply.
+  /// Breaks the reply of a stub, the default reply, or the failure of a later rule; see Reply::fault. Has no effect on
+  /// a reply that the fault does not fit: a failure has no events. Throws GatewayError for faults that fit no reply.
   Chaos(Trigger trigger, Effect effect);
   Chaos(DrawnTrigger trigger, Effect effect);
   /// Answers with a failure before a stub is chosen, so a retry gets the reply that the script had for this request.
   explicit Chaos(const Failure& failure);
-  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece, so only a
-  /// pace with just first_token_after slows it. Throws GatewayError for an empty pace, and for by_pieces(), which fits
-  /// only one reply.
+  /// Slows the reply: this pace overrides the reply's and Options::pace. A raw reply is sent in one piece:
+  /// only a pace that sets just first_token_after slows it. Throws GatewayError for an empty pace, and for
+  /// by_pieces(), which fits only one reply.
   explicit Chaos(const Pace& pace);
   /// Sends unsolicited_continue() or early_hints() before the reply. Throws GatewayError for other faults.
   explicit Chaos(const ConnectionFault& fault);
@@ -77,11 +76,11 @@ class Chaos {
   [[nodiscard]] Chaos nth(std::size_t n) const;
   /// Strikes the first `n` occurrences of each request; `n` is at least 1.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Draws from the request alone: a request struck once is always struck, and gateways with the same seed, rules and
-  /// keys agree. nth() and first() still count.
+  /// Draws by the request, not by its occurrence: each occurrence gets the same result, in every gateway with the same
+  /// seed, rules and keys. nth() and first() still count occurrences.
   [[nodiscard]] Chaos by_request() const;
-  /// Restricts the rule to requests that match all of these; only they are counted. Functions of the test run as in
-  /// matching().
+  /// Restricts the rule to requests that match all of these; only they are counted. See matching() for when
+  /// functions of the test run.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");

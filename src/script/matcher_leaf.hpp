@@ -10,7 +10,7 @@
 #include "matcher.hpp"
 #include "matcher_node.hpp"
 
-// Two plain functions and their data: lambdas and std::function would be compiled again by every user.
+// A matcher has two plain functions and their data: every user would compile lambdas and std::function again.
 
 namespace mock_gateway::detail {
 namespace matchers {

@@ -195,7 +195,7 @@ TEST_CASE("log probabilities come with the delta that ends their token, and join
           joined.push_back(token);
           tokens += token["token"].get<std::string>();
         }
-        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // no token leaves in parts
+        CHECK(so_far.compare(0, tokens.size(), tokens) == 0);  // logprobs never precede the text of their token
       }
       CHECK(joined == Http(gateway).chat(wanted).json()["choices"][0]["logprobs"]["content"]);
       CHECK(joined.size() == 3);

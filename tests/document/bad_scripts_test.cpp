@@ -135,8 +135,7 @@ TEST_CASE("line and column are correct everywhere in a large script") {
       const std::string comment(size % 2 == 0 ? "" : "\n");
       std::string padding;
       while (padding.size() < size) padding += filler;
-      // The position lookup caches places every 4096 bytes; these sizes put the problem before and after the second
-      // one.
+      // The position lookup caches a position every 4096 bytes. The problem is before the second one, and after it.
       const std::string before = "{\"mock_gateway\": 1,/*" + padding + comment + padding + "*/";
       const std::size_t line_begin = before.rfind('\n') + 1;
       std::size_t column = 1;

@@ -251,7 +251,7 @@ data: [DONE]
         connection.send()
         self.assertFalse(connection.receive(), "FIN, and not a byte")
         other = self.connect(endpoint)
-        for identifier in "k2YDISi5571Dq3W8Tmd8XBMO", "Iyo46HP3R43F0mduVMo1dX6M":  # only one connection was to be closed
+        for identifier in "k2YDISi5571Dq3W8Tmd8XBMO", "Iyo46HP3R43F0mduVMo1dX6M":  # the fault closes only one connection
             other.send()
             self.assert_plain(other.read(), r"""{"id":"chatcmpl-<ID>","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}""".replace("<ID>", identifier))
 
@@ -292,7 +292,7 @@ data: [DONE]
             self.assertEqual(json.loads(retried.body)["choices"][0]["message"]["content"], "Hello.")
 
     def content(self, answer):
-        """The deltas of a stream, one by one."""
+        """Returns the texts of a stream's deltas, and its choices."""
         events = [line[6:] for line in re.split(r"\n\n", answer.body) if line]
         self.assertEqual(events[-1], "[DONE]")
         choices = [json.loads(event)["choices"][0] for event in events[:-1]]

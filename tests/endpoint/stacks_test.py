@@ -13,8 +13,8 @@ import unittest
 import control
 import program
 
-DEPTH = 500  # of the limit of 512
-LEVELS = 240  # of subschemas, each an object in a list
+DEPTH = 500  # the limit is 512
+LEVELS = 240  # of subschemas; each adds an object and a list
 
 
 def nested(opening, core, closing, depth=DEPTH):
@@ -22,7 +22,7 @@ def nested(opening, core, closing, depth=DEPTH):
 
 
 def body(**fields):
-    """A body; the fields are JSON texts."""
+    """Returns a request body. The values of `fields` are JSON texts."""
     return "".join(
         ['{"model":"mock-model","messages":[{"role":"user","content":"Hi"}]', *(f',"{k}":{v}' for k, v in fields.items()), "}"]
     )
@@ -39,7 +39,7 @@ def tool(parameters):
 LIST = nested("[", "", "]")
 OBJECT = nested('{"a":', "1", "}")
 TEXT = '{"type":"string"}'
-# The response to each: 200, or the code of its 400.
+# Each body with the expected response: 200, or the error code of a 400.
 BODIES = {
     "a list in metadata": (body(metadata=LIST), 200),
     "an object in metadata": (body(metadata=OBJECT), 200),
@@ -88,7 +88,7 @@ def limits(kibibytes, descriptors=None):
 
 class Stacks(unittest.TestCase):
     def start(self, *flags, **options):
-        """Writes each exchange to a file, including its body as JSON."""
+        """Starts a gateway that writes each exchange to a file, with its body as JSON."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         gateway = control.Program(None, "--journal", os.path.join(folder.name, "journal"), *flags, **options)
@@ -96,7 +96,7 @@ class Stacks(unittest.TestCase):
         return gateway.__enter__()
 
     def code_of(self, gateway, text):
-        """200, or the code of an error."""
+        """Returns 200, or the error code."""
         status, answer = gateway.request("POST", "/v1/chat/completions", text)
         return status if status == 200 else json.loads(answer)["error"]["code"]
 
@@ -123,7 +123,7 @@ class Stacks(unittest.TestCase):
         for name, (text, _) in BODIES.items():
             with self.subTest(name):
                 code = self.code_of(gateway, text)
-                # If a descriptor becomes free meanwhile, another user takes it.
+                # A descriptor may have become free. Use it up, and try again.
                 while code != "connection_limit":
                     self.assertLess(len(users), 200, code)
                     users.append(socket.create_connection(address, program.TIMEOUT))

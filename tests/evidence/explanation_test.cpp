@@ -1,4 +1,4 @@
-// What the control API says of a request that is not sent: which stub would answer it, or why none would.
+// What the control API says about a hypothetical request: which stub would answer it, or why none would.
 
 #include <string>
 

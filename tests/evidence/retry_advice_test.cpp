@@ -79,7 +79,7 @@ TEST_CASE("a date is never earlier than requested") {
 }
 
 TEST_CASE("a client that waits for the difference of the date and the Date header gets no finding") {
-  // Far ahead of the machine's clock, and stopped.
+  // This clock is at least an hour ahead of the machine's, and does not move.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   Gateway gateway{Options{}.clock(ManualClock{TimePoint{start}})};
   gateway.chat().reply(rate_limited().retry_after_date(1s), "Hello.");

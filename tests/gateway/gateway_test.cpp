@@ -116,7 +116,7 @@ TEST_CASE("invalid options are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("")}; }), "id must not be empty"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("a secret")}; }), "visible ASCII without spaces"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("")}; }), "neither empty"));
-  // Invalid UTF-8 cannot be sent as JSON, nor named by a request.
+  // JSON cannot hold invalid UTF-8, so replies cannot send it and requests cannot name it.
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("\xff")}; }), "model's id is sent as JSON"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("a", "b\xff")}; }), "model's owner is sent as JSON"));
   const auto with_key = [](const KeyOptions& key) { Gateway gateway{Options{}.key("a", key)}; };

@@ -1,5 +1,5 @@
-"""Tests that the folder MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR comes before that of nlohmann/json. The latter may be
-/usr/include with another httplib.h, which a cross compiler would use.
+"""Tests that MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR comes before the include folder of nlohmann/json. That folder may be
+/usr/include, and a cross compiler would then use another httplib.h from there.
 
 Usage: include_order_test.py CHECKOUT. Uses only Python's standard library.
 """
@@ -26,7 +26,7 @@ class IncludeOrder(unittest.TestCase):
                 "add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED GLOBAL)\n"
                 "set_target_properties(nlohmann_json::nlohmann_json PROPERTIES\n"
                 f"  INTERFACE_INCLUDE_DIRECTORIES {folder}/other)\n"
-                # Two users of the header, one for each mode.
+                # uses_header is compiled in header-only mode; the library itself is the compiled mode.
                 "cmake_language(DEFER CALL add_executable uses_header cmake/compiled.cpp)\n"
                 "cmake_language(DEFER CALL target_link_libraries uses_header mock_gateway::header_only)\n"
             )

@@ -76,7 +76,7 @@ TEST_CASE("a difference in a long text is shown with its surroundings") {
   CHECK(explain_text(equals(cat), cat.substr(0, 320)) ==
         "\"…6789the lazy cat sleepsa\" instead of "
         "\"…6789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefg…\" from byte 321 on");
-  // The compared beginning and end are short, so the report shows nothing else.
+  // These reports show only the text: 120 characters of its beginning, or of its end for ends_with.
   CHECK(explain_text(starts_with("1"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
   CHECK(explain_text(ends_with("!"), cat) == "\"…" + repeated("abcdefghij", 12) + "\"");
   CHECK(explain_text(contains("!"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
