@@ -8521,7 +8521,7 @@ class Connection final : public Outlet {
 
   // Blocking calls.
   /// Blocks until the event of the last look, or until look_again_at().
-  void wait_for_news();
+  void wait_for_event();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
   /// Waits until the client's kernel has received all written bytes. Returns false as write() does.
@@ -8615,7 +8615,7 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
-  bool comes_to_turn();
+  bool read_gap_is_over();
   Duration body_patience() const;
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
@@ -8641,8 +8641,8 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
-  bool may_have_come_ = true;  // whether there may be bytes to receive
-  bool is_last_to_come_ = false;
+  bool maybe_readable_ = true;  // whether there may be bytes to receive
+  bool peer_hung_up_ = false;
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
@@ -8747,9 +8747,9 @@ class BodyReader {
   Connection& connection_;
   IncomingRequest& incoming_;
   Next next_ = Next::framing;
-  std::size_t max_raw_ = 0;  // limit of a chunked body including framing
-  std::size_t left_ = 0;     // remaining bytes of the body or chunk
-  std::size_t piece_ = 0;    // part of `left_` that `out` has room for
+  std::size_t max_framed_body_ = 0;  // limit of a chunked body including framing
+  std::size_t left_ = 0;             // remaining bytes of the body or chunk
+  std::size_t piece_ = 0;            // part of `left_` that `out` has room for
   std::size_t chunk_begin_ = 0;
   std::size_t chunk_size_ = 0;
   std::size_t fields_ = 0;  // in the trailer
@@ -23492,7 +23492,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
   const auto before = std::chrono::steady_clock::now();
   const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_trial(before + patience);
   wait_.reset();
-  if (may_have_come_ || before >= until) {
+  if (maybe_readable_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
@@ -23501,7 +23501,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
-        may_have_come_ = is_last_to_come_ || count == wanted;
+        maybe_readable_ = peer_hung_up_ || count == wanted;
         using Steady = std::chrono::steady_clock::duration;
         arrived_ = std::chrono::steady_clock::now() - std::chrono::duration_cast<Steady>(age.value_or(Duration{0}));
         sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
@@ -23513,7 +23513,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
-      case sockets::Transfer::would_block: may_have_come_ = false;
+      case sockets::Transfer::would_block: maybe_readable_ = false;
     }
   }
   const Duration left = connection::left_until(until);
@@ -23525,7 +23525,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::receive_at_once() {
-  may_have_come_ = true;
+  maybe_readable_ = true;
   while (buffer_.size() - position_ < connection::most_unread) {
     const Arrival arrival = receive(Duration{0}).value_or(Arrival::timed_out);
     if (arrival != Arrival::arrived) return arrival;
@@ -23552,7 +23552,7 @@ MOCK_GATEWAY_INLINE void Connection::take(std::size_t size, std::string& out) {
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::more() {
   const std::size_t before = takeable();
   if (slow_ && before == slow_->allowance && !waits_for(Wait::For::bytes)) {
-    if (!comes_to_turn()) return std::nullopt;
+    if (!read_gap_is_over()) return std::nullopt;
     if (takeable() > before) return Arrival::arrived;
   }
   return receive(body_patience());
@@ -23571,7 +23571,7 @@ MOCK_GATEWAY_INLINE Duration Connection::body_patience() const {
   return std::min(limits_.read_timeout, connection::left_until(*body_began_ + allowed));
 }
 
-MOCK_GATEWAY_INLINE bool Connection::comes_to_turn() {
+MOCK_GATEWAY_INLINE bool Connection::read_gap_is_over() {
   if (!slow_->turn) {
     slow_->turn.emplace(slow_->timeline, later(slow_->timeline.now(), slow_->gap), "a slow body");
     has_news_ = true;
@@ -23604,9 +23604,9 @@ MOCK_GATEWAY_INLINE bool Connection::has_request() {
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
-  may_have_come_ = true;
+  maybe_readable_ = true;
   std::optional<Arrival> arrival = look_for_request();
-  for (; !arrival; arrival = look_for_request()) wait_for_news();
+  for (; !arrival; arrival = look_for_request()) wait_for_event();
   return *arrival;
 }
 
@@ -23636,9 +23636,9 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::idle_until
 }
 
 MOCK_GATEWAY_INLINE void Connection::expect_bytes(bool to_the_end) {
-  may_have_come_ = true;
+  maybe_readable_ = true;
   has_news_ = true;
-  is_last_to_come_ = to_the_end;
+  peer_hung_up_ = to_the_end;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_head(std::string& head) {
@@ -23885,7 +23885,7 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   closed_before_last_bytes_ = peer_closed_;
 }
 
-MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
+MOCK_GATEWAY_INLINE void Connection::wait_for_event() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
   // Looks again: a wake before the descriptor existed was not recorded.
@@ -23895,14 +23895,14 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   hand_off_event_loop();
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
-  may_have_come_ = true;
+  maybe_readable_ = true;
   if (seen_->woken) wake_->clear();
 }
 
 template <class Looking>
 bool Connection::wait_while(const Looking& looking) {
   Look look = looking();
-  for (; look == Look::not_yet; look = looking()) wait_for_news();
+  for (; look == Look::not_yet; look = looking()) wait_for_event();
   seen_.reset();
   has_news_ = true;
   return look == Look::over;
@@ -23966,7 +23966,7 @@ MOCK_GATEWAY_INLINE bool Connection::finish() {
     lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
     slow_.reset();
     wait_.reset();
-    may_have_come_ = true;
+    maybe_readable_ = true;
     // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }
@@ -24437,7 +24437,7 @@ MOCK_GATEWAY_INLINE bool Reactor::park(Session& session) {
 
 MOCK_GATEWAY_INLINE void Reactor::give_up(Session& session) {
   session.connection->end(Outlet::Ending::close);
-  while (session.serve(*session.connection)) session.connection->wait_for_news();
+  while (session.serve(*session.connection)) session.connection->wait_for_event();
   end(session);
 }
 
@@ -24519,7 +24519,7 @@ MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
 }
 
 /// Whether to hide a field from cpp-httplib, whose versions handle it differently. The gateway handles it.
-MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
+MOCK_GATEWAY_INLINE bool is_hidden_from_httplib(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
                                                       "LOCAL_PORT", "Transfer-Encoding"};
@@ -24598,7 +24598,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
-    if (!kept_from_check(name)) checked.append(line).append("\r\n");
+    if (!is_hidden_from_httplib(name)) checked.append(line).append("\r\n");
   }
   checked.append("\r\n");
   // RFC 9112, 3.2.
@@ -24705,7 +24705,8 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
   connection_.begin_body();
   next_ = framing.chunked ? Next::chunk_size : Next::body;
   left_ = framing.length;
-  max_raw_ = max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
+  max_framed_body_ =
+      max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
   return std::nullopt;
 }
 
@@ -24734,7 +24735,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunks()
       if (const std::optional<Arrival> arrival = begin_chunk(); arrival || next_ == Next::chunk_size) return arrival;
       continue;
     }
-    const std::optional<Arrival> arrival = read_left(max_raw_, raw);
+    const std::optional<Arrival> arrival = read_left(max_framed_body_, raw);
     if (arrival != Arrival::arrived) return arrival;
     if (raw.compare(chunk_begin_ + chunk_size_, 2, "\r\n") != 0) {
       incoming_.malformed = request_reader::malformed("a chunk is longer than its size says");
@@ -24766,10 +24767,10 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin_chunk()
   }
   const std::size_t max_body = connection_.limits().max_body;
   const std::size_t body_room = max_body - incoming_.request.body.size();
-  const std::size_t room = max_raw_ - raw.size();
+  const std::size_t room = max_framed_body_ - raw.size();
   if (size > body_room || room < 2 || size > room - 2) {
-    incoming_.body_too_large =
-        size > body_room ? request_reader::body_too_large(max_body) : request_reader::framing_too_large(max_raw_);
+    incoming_.body_too_large = size > body_room ? request_reader::body_too_large(max_body)
+                                                : request_reader::framing_too_large(max_framed_body_);
     return Arrival::arrived;
   }
   chunk_begin_ = raw.size();
@@ -24781,12 +24782,12 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin_chunk()
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
   std::string& raw = incoming_.raw_body;
-  request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);
-  const std::size_t room = max_raw_ - raw.size();
+  request_reader::make_room(request_reader::max_chunk_line, max_framed_body_, raw);
+  const std::size_t room = max_framed_body_ - raw.size();
   const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
   if (arrival != Arrival::too_large) return arrival;
   if (room < request_reader::max_chunk_line)
-    incoming_.body_too_large = request_reader::framing_too_large(max_raw_);
+    incoming_.body_too_large = request_reader::framing_too_large(max_framed_body_);
   else
     incoming_.malformed = request_reader::malformed(too_long);
   return arrival;
@@ -24903,7 +24904,7 @@ MOCK_GATEWAY_INLINE void RequestReader::complete() {
 MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head) {
   RequestReader reader(connection, check_head, std::nullopt, clock, std::move(refuse_head));
-  while (!reader.go_on()) connection.wait_for_news();
+  while (!reader.go_on()) connection.wait_for_event();
   return reader.take();
 }
 
@@ -26407,7 +26408,7 @@ namespace detail {
 namespace evidence_json {
 
 /// Returns an object with room for all members, including those of the control API, since growth would copy them.
-MOCK_GATEWAY_INLINE Json roomy_object() {
+MOCK_GATEWAY_INLINE Json preallocated_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
   return object;
@@ -26505,7 +26506,7 @@ MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
     put_if_any(object, "actual", condition.actual);
     conditions.push_back(std::move(object));
   }
-  Json object = roomy_object();
+  Json object = preallocated_object();
   put(object, "exchange", near.exchange);
   put(object, "stub", of_stub(near.stub));
   put(object, "matched", near.matched);
@@ -26532,7 +26533,7 @@ MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
 }
 
 MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
-  Json object = roomy_object();
+  Json object = preallocated_object();
   put(object, "how", to_string(departure.how));
   put(object, "at", moment(departure.at));
   put(object, "events", departure.events);
@@ -26587,11 +26588,11 @@ MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
 }
 
 /// How many bytes of an answer are shown at most.
-inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
+inline constexpr std::size_t max_shown_bytes = std::size_t{1} << 20;
 
 MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
-  std::size_t room = longest_answer;
+  std::size_t room = max_shown_bytes;
   for (const SentAnswer::Part& part : answer.parts) {
     if (part.bytes.size() > room) break;
     room -= part.bytes.size();
@@ -26619,7 +26620,7 @@ MOCK_GATEWAY_INLINE Json interim_of(const SentAnswer& answer) {
 
 MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
   const ReceivedRequest& request = exchange.request();
-  Json object = roomy_object();
+  Json object = preallocated_object();
   put_text(object, "method", request.method);
   put_text(object, "target", request.target);
   put_text(object, "path", request.path());
@@ -26671,7 +26672,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
   // Take the snapshot first: if it shows an ended exchange, all values read after it are final.
   const evidence::Progress now(record);
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "id", exchange.id());
   evidence::put(object, "connection", evidence::connection_of(exchange));
   evidence::put(object, "received", evidence::moment(exchange.received()));
@@ -26697,11 +26698,11 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
 MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
   namespace evidence = detail::evidence_json;
   const std::string body = answer.body();
-  const bool is_long = body.size() > evidence::longest_answer;
+  const bool is_long = body.size() > evidence::max_shown_bytes;
   // Do not cut inside a character: the text would no longer be UTF-8.
-  std::size_t end = is_long ? evidence::longest_answer : body.size();
+  std::size_t end = is_long ? evidence::max_shown_bytes : body.size();
   for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "status", answer.status == 0 ? Json() : Json(answer.status));
   evidence::put(object, "headers", evidence::of_headers(answer.headers));
   evidence::put(object, "head_at_ms", evidence::milliseconds(answer.head_at));
@@ -26722,7 +26723,7 @@ MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
 
 MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
   namespace evidence = detail::evidence_json;
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
   evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
@@ -26738,7 +26739,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
   for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "ok", problems.empty());
   evidence::put(object, "problems", std::move(problems));
   evidence::put(object, "stubs", std::move(stubs));
@@ -26768,7 +26769,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
   Json findings = Json::array();
   for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "ok", static_cast<bool>(review));
   evidence::put(object, "findings", std::move(findings));
   evidence::put(object, "judged", review.judged());
@@ -29997,7 +29998,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   incoming->keep_alive = false;
   RunningExchange exchange(gateway_, connection);
   exchange.begin(std::move(*incoming), 1);
-  while (!exchange.go_on()) connection.wait_for_news();
+  while (!exchange.go_on()) connection.wait_for_event();
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {
@@ -38177,7 +38178,7 @@ MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& n
   return Chaos(fault);
 }
 
-MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
+MOCK_GATEWAY_INLINE Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind =
       script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
   if (kind != "failure") {
@@ -38202,10 +38203,10 @@ MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node,
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
   // Check keys and limits first. Read the kind of the rule only if they are valid.
-  Chaos any_rule((server_error()));
-  reader.read_object(node, chaos_table(), &any_rule);
+  Chaos placeholder_rule((server_error()));
+  reader.read_object(node, chaos_table(), &placeholder_rule);
   if (reader.noted() > noted) return;
-  Chaos rule = bare_chaos(reader, node);
+  Chaos rule = read_chaos_kind(reader, node);
   reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
     for (const Matcher& matcher : read_matchers(reader, node.at("when"))) rule = rule.when(matcher);
@@ -39459,67 +39460,67 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  24002    http/poller.cpp
 //  24217    http/reactor.cpp
 //  24484    http/request_reader.cpp
-//  24934    http/response.cpp
-//  25015    http/server.cpp
-//  25423    http/sockets.cpp
-//  25931    http/turned_away.cpp
-//  26021    http/wakes.cpp
-//  26069    http/workers.cpp
-//  26182    evidence/diagnosis.cpp
-//  26401    evidence/evidence_json.cpp
-//  26784    evidence/exchange.cpp
-//  27082    evidence/gateway_problems.cpp
-//  27529    evidence/journal.cpp
-//  27687    evidence/kept_problems.cpp
-//  27797    evidence/notes.cpp
-//  27897    evidence/record.cpp
-//  28357    evidence/redaction.cpp
-//  28497    evidence/redirects.cpp
-//  28600    evidence/retries.cpp
-//  28981    evidence/review.cpp
-//  29362    evidence/told_in_body.cpp
-//  29459    evidence/verification.cpp
-//  29576    serve/asked_requests.cpp
-//  29643    serve/chat_judge.cpp
-//  29956    serve/connection_loop.cpp
-//  30117    serve/cross_origin.cpp
-//  30160    serve/delivery_report.cpp
-//  30249    serve/gateway_state.cpp
-//  30285    serve/judge.cpp
-//  30512    serve/limits.cpp
-//  30609    serve/operations.cpp
-//  30831    serve/profile_headers.cpp
-//  30872    serve/reply_answer.cpp
-//  31014    serve/request_checks.cpp
-//  31088    serve/runner.cpp
-//  31349    serve/served_models.cpp
-//  31427    serve/served_request.cpp
-//  31495    gateway/catalogue.cpp
-//  31908    gateway/catalogue_chunks.cpp
-//  32196    gateway/catalogue_delivery.cpp
-//  32348    gateway/catalogue_entries.cpp
-//  32577    gateway/catalogue_failures.cpp
-//  32858    gateway/catalogue_framing.cpp
-//  33042    gateway/catalogue_tool_calls.cpp
-//  33241    gateway/chat_script.cpp
-//  33390    gateway/gateway.cpp
-//  33680    gateway/mishaps.cpp
-//  34018    gateway/options.cpp
-//  34171    gateway/sweep.cpp
-//  34586    document/scenario_files.cpp
-//  34734    document/script_document.cpp
-//  35133    document/script_faults.cpp
-//  35435    document/script_files.cpp
-//  35579    document/script_gateway.cpp
-//  35908    document/script_matchers.cpp
-//  36266    document/script_objects.cpp
-//  36433    document/script_reader.cpp
-//  36871    document/script_references.cpp
-//  37187    document/script_replies.cpp
-//  37654    document/script_schema.cpp
-//  37786    document/script_sections.cpp
-//  38366    document/script_values.cpp
-//  38778  Adapters
-//  38795    adapters/catch2.hpp
-//  38952    adapters/doctest.hpp
-//  39115    adapters/gtest.hpp
+//  24935    http/response.cpp
+//  25016    http/server.cpp
+//  25424    http/sockets.cpp
+//  25932    http/turned_away.cpp
+//  26022    http/wakes.cpp
+//  26070    http/workers.cpp
+//  26183    evidence/diagnosis.cpp
+//  26402    evidence/evidence_json.cpp
+//  26785    evidence/exchange.cpp
+//  27083    evidence/gateway_problems.cpp
+//  27530    evidence/journal.cpp
+//  27688    evidence/kept_problems.cpp
+//  27798    evidence/notes.cpp
+//  27898    evidence/record.cpp
+//  28358    evidence/redaction.cpp
+//  28498    evidence/redirects.cpp
+//  28601    evidence/retries.cpp
+//  28982    evidence/review.cpp
+//  29363    evidence/told_in_body.cpp
+//  29460    evidence/verification.cpp
+//  29577    serve/asked_requests.cpp
+//  29644    serve/chat_judge.cpp
+//  29957    serve/connection_loop.cpp
+//  30118    serve/cross_origin.cpp
+//  30161    serve/delivery_report.cpp
+//  30250    serve/gateway_state.cpp
+//  30286    serve/judge.cpp
+//  30513    serve/limits.cpp
+//  30610    serve/operations.cpp
+//  30832    serve/profile_headers.cpp
+//  30873    serve/reply_answer.cpp
+//  31015    serve/request_checks.cpp
+//  31089    serve/runner.cpp
+//  31350    serve/served_models.cpp
+//  31428    serve/served_request.cpp
+//  31496    gateway/catalogue.cpp
+//  31909    gateway/catalogue_chunks.cpp
+//  32197    gateway/catalogue_delivery.cpp
+//  32349    gateway/catalogue_entries.cpp
+//  32578    gateway/catalogue_failures.cpp
+//  32859    gateway/catalogue_framing.cpp
+//  33043    gateway/catalogue_tool_calls.cpp
+//  33242    gateway/chat_script.cpp
+//  33391    gateway/gateway.cpp
+//  33681    gateway/mishaps.cpp
+//  34019    gateway/options.cpp
+//  34172    gateway/sweep.cpp
+//  34587    document/scenario_files.cpp
+//  34735    document/script_document.cpp
+//  35134    document/script_faults.cpp
+//  35436    document/script_files.cpp
+//  35580    document/script_gateway.cpp
+//  35909    document/script_matchers.cpp
+//  36267    document/script_objects.cpp
+//  36434    document/script_reader.cpp
+//  36872    document/script_references.cpp
+//  37188    document/script_replies.cpp
+//  37655    document/script_schema.cpp
+//  37787    document/script_sections.cpp
+//  38367    document/script_values.cpp
+//  38779  Adapters
+//  38796    adapters/catch2.hpp
+//  38953    adapters/doctest.hpp
+//  39116    adapters/gtest.hpp

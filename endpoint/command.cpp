@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 /// The delay of SIGKILL after the second signal, and after SIGTERM to leftover processes.
 constexpr std::chrono::milliseconds grace = 5s;
 /// How long leftover processes may take to end by themselves, before SIGTERM.
-constexpr std::chrono::milliseconds time_to_follow = 200ms;
+constexpr std::chrono::milliseconds exit_grace = 200ms;
 
 constexpr std::array passed_signals = {SIGINT, SIGTERM, SIGHUP};
 std::array<volatile std::sig_atomic_t, passed_signals.size()> arrived{};
@@ -198,7 +198,7 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
   throw failed_with(problem);
 }
 
-bool is_anyone_in(pid_t group) {
+bool group_has_members(pid_t group) {
   while (::waitpid(-group, nullptr, WNOHANG) > 0) {
   }
   return ::kill(-group, 0) == 0 || errno == EPERM;
@@ -210,7 +210,7 @@ std::string how_it_ended(const std::string& name, int status) {
   return name + " was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
 }
 
-void take_in_orphans() {
+void become_subreaper() {
 #ifdef __linux__
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
@@ -219,7 +219,7 @@ void take_in_orphans() {
 Command::Command(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                  const SignalsForCommand& signals)
     : signals_(signals), name_(printable(words.front())) {
-  take_in_orphans();
+  become_subreaper();
   group_ = start_in_group(words, environment, signals);
   // A command in a background group would be stopped when it reads the terminal.
   has_terminal_ = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
@@ -231,11 +231,11 @@ Command::Command(const std::vector<std::string>& words, const std::vector<std::s
 
 int Command::wait() {
   for (;;) {
-    pass_signals_on();
+    forward_signals();
     int status = 0;
     const pid_t ended = ::waitpid(group_, &status, WNOHANG | WUNTRACED);
     if (ended == group_ && WIFSTOPPED(status)) {
-      if (has_terminal_) stop_with_it();
+      if (has_terminal_) suspend_with_command();
       continue;
     }
     if (ended == group_ || (ended < 0 && errno != EINTR)) {
@@ -250,11 +250,11 @@ int Command::wait() {
     signals_.wait(at_most);
   }
   if (has_terminal_) ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
-  end_those_left_behind();
+  terminate_leftovers();
   return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
 }
 
-void Command::pass_signals_on() {
+void Command::forward_signals() {
   while (const std::optional<int> signal = signals_.next()) {
     ::kill(-group_, *signal);
     ::kill(-group_, SIGCONT);  // a stopped process would not handle the signal
@@ -268,7 +268,7 @@ void Command::pass_signals_on() {
   deadline_.reset();
 }
 
-void Command::stop_with_it() {
+void Command::suspend_with_command() {
   ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
   ::raise(SIGSTOP);
   // After SIGCONT. In the foreground this program has the terminal, and hands it on.
@@ -276,8 +276,8 @@ void Command::stop_with_it() {
   ::kill(-group_, SIGCONT);
 }
 
-void Command::end_those_left_behind() {
-  if (is_gone_within(time_to_follow)) return;
+void Command::terminate_leftovers() {
+  if (is_gone_within(exit_grace)) return;
   complain(name_ + " left processes behind; sending SIGTERM: " + members_of(group_));
   ::kill(-group_, SIGTERM);
   ::kill(-group_, SIGCONT);
@@ -289,7 +289,7 @@ void Command::end_those_left_behind() {
 
 bool Command::is_gone_within(std::chrono::milliseconds time) const {
   const auto deadline = std::chrono::steady_clock::now() + time;
-  while (is_anyone_in(group_)) {
+  while (group_has_members(group_)) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
     signals_.wait(10ms);
   }

@@ -51,9 +51,9 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
                      const SignalsForCommand& signals, const std::optional<std::array<int, 3>>& streams = std::nullopt);
 /// Makes this program the subreaper of its descendants, on Linux. Otherwise ended orphans could stay zombies that seem
 /// alive.
-void take_in_orphans();
+void become_subreaper();
 /// Whether a process of the group is alive. Reaps ended ones that are children of this program.
-bool is_anyone_in(pid_t group);
+bool group_has_members(pid_t group);
 /// Describes a status from waitpid: "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)".
 std::string how_it_ended(const std::string& name, int status);
 
@@ -73,10 +73,10 @@ class Command {
   std::string how_it_ended() const { return endpoint::how_it_ended(name_, status_); }
 
  private:
-  void pass_signals_on();
+  void forward_signals();
   /// Stops and resumes this program together with a command that was stopped on its terminal, like a shell's job.
-  void stop_with_it();
-  void end_those_left_behind();
+  void suspend_with_command();
+  void terminate_leftovers();
   bool is_gone_within(std::chrono::milliseconds time) const;
 
   const SignalsForCommand& signals_;

@@ -95,7 +95,7 @@ Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal,
 
 Log::~Log() {
   if (journal_) journal_->give_up();
-  give_stderr_up();
+  limit_stderr_writes();
 }
 
 void Log::note(const Exchange& exchange) {

@@ -73,7 +73,7 @@ void complain(std::string text) { std::cerr << complaint(std::move(text)) + "\n"
 
 void take_over_stderr() { std::cerr.rdbuf(&errors()); }
 
-void give_stderr_up() { errors().give_up(); }
+void limit_stderr_writes() { errors().give_up(); }
 
 std::string coloured(Colour colour, const std::string& text) {
   static const bool has_colours = [] {

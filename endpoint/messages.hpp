@@ -33,7 +33,7 @@ void complain(std::string text);
 /// the first thread starts.
 void take_over_stderr();
 /// Makes later writes to stderr give up after one second without progress.
-void give_stderr_up();
+void limit_stderr_writes();
 
 enum class Colour { none, red, green, yellow };
 

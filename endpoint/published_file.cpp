@@ -125,7 +125,7 @@ std::size_t TemporaryFile::size() const {
   return ::lstat(path_.c_str(), &there) == 0 ? static_cast<std::size_t>(there.st_size) : 0;
 }
 
-void tell_run() {
+void notify_run() {
   const char* const path = std::getenv("MOCK_GATEWAY_RUN");
   if (!path || !*path) return;
   const int file = ::open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

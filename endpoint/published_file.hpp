@@ -52,7 +52,7 @@ class TemporaryFile {
 
 /// Appends a byte to the file in the variable MOCK_GATEWAY_RUN, which tells `run` that its command started another
 /// mock-gateway. Does nothing without the variable or the file.
-void tell_run();
+void notify_run();
 
 }  // namespace endpoint
 }  // namespace mock_gateway

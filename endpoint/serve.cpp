@@ -85,7 +85,7 @@ int serve(const Flags& flags) {
 
   int signal = 0;
   while (sigwait(&ends, &signal) == 0 && signal == SIGHUP) serving.reload_scripts();
-  give_stderr_up();
+  limit_stderr_writes();
   port_file.reset();  // before the port closes, so that no reader finds a closed port
   control.end();
   std::optional<Results> results;

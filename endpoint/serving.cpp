@@ -70,7 +70,7 @@ Serving::Serving(const Flags& flags, int default_port, bool judged, const RunIde
   mount_stubs_of_flags();
   if (document_) script_ = document_->mount(*gateway_);
   log_contents(flags);
-  tell_run();
+  notify_run();
 }
 
 void Serving::mount_stubs_of_flags() {

@@ -16,7 +16,7 @@ namespace mock_gateway {
 namespace endpoint {
 
 int check(const CheckFlags& flags, const std::vector<std::string>& command) {
-  require_sense(flags);
+  require_consistent_flags(flags);
   static_cast<void>(timeout_from(flags));
   const std::vector<ReportTarget> targets = check_report_targets(flags);
   require_writable(targets);

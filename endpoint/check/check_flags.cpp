@@ -73,7 +73,7 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
   option("--prompt", flags.prompt, "TEXT", "what the client asks (What is the weather?)");
 }
 
-void require_sense(const CheckFlags& flags) {
+void require_consistent_flags(const CheckFlags& flags) {
   if (flags.sweeps() && !flags.driver)
     throw BadValue("--sweep and --splits call the client many times: they need a driver (--driver)");
   if (flags.sweeps() &&

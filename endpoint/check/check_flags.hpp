@@ -54,7 +54,7 @@ struct CheckFlags {
 
 void add_check_flags(CLI::App& app, CheckFlags& flags);
 /// Throws BadValue for flags that contradict each other.
-void require_sense(const CheckFlags& flags);
+void require_consistent_flags(const CheckFlags& flags);
 /// Throws BadValue.
 std::chrono::milliseconds timeout_from(const CheckFlags& flags);
 /// Returns the options of the gateway for each call.

@@ -57,7 +57,7 @@ void close_all(std::initializer_list<int*> descriptors) {
 
 }  // namespace
 
-Children::Children() : earlier_(children_of(::getpid())) { take_in_orphans(); }
+Children::Children() : earlier_(children_of(::getpid())) { become_subreaper(); }
 
 Children::~Children() {
   try {
@@ -234,16 +234,16 @@ std::string Child::end() {
     while (!has_ended()) look(steady_clock::now() + between_looks);
   }
   // The rest of the group may end by itself after the process.
-  constexpr auto time_to_follow = 100ms;
+  constexpr auto exit_grace = 100ms;
   const Deadline began = steady_clock::now();
   std::string left;
-  while (is_anyone_in(group_)) {
+  while (group_has_members(group_)) {
     const auto waited = steady_clock::now() - began;
-    if (waited >= time_to_follow) {
+    if (waited >= exit_grace) {
       if (left.empty()) left = members_of(group_);
       ::kill(-group_, steady_clock::now() < patient_until ? SIGTERM : SIGKILL);
       ::kill(-group_, SIGCONT);
-      if (waited > time_to_follow + 2 * grace) break;
+      if (waited > exit_grace + 2 * grace) break;
     }
     std::this_thread::sleep_for(between_looks);
   }

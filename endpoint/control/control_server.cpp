@@ -68,7 +68,7 @@ ControlServer::ControlServer(Serving& serving, ControlSettings settings)
   control_.stop = [] { ::kill(::getpid(), SIGTERM); };
   try {
     server_.emplace(static_cast<internal::HttpHandler&>(*this), settings_.host, settings_.port, [this](int port) {
-      guard_.listens_on(settings_.host, port);
+      guard_.set_allowed_hosts(settings_.host, port);
       control_.identity.control_url = address_of(settings_.host, port);
     });
   } catch (const GatewayError& error) {

@@ -21,7 +21,7 @@ ControlGuard::ControlGuard(std::string token, std::vector<std::string> names) : 
   for (const std::string& name : names) names_.push_back(internal::text::lower_ascii(name));
 }
 
-void ControlGuard::listens_on(const std::string& host, int port) {
+void ControlGuard::set_allowed_hosts(const std::string& host, int port) {
   hosts_.clear();
   const std::string bound = host.find(':') == std::string::npos ? host : "[" + host + "]";
   for (const std::string& name : {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), bound}) {

@@ -15,7 +15,7 @@ class ControlGuard {
   ControlGuard(std::string token, std::vector<std::string> names);
 
   /// Sets the address and port that Host must name, once the server listens.
-  void listens_on(const std::string& host, int port);
+  void set_allowed_hosts(const std::string& host, int port);
   /// Throws 421 `wrong_host` unless Host, and the host of an absolute request target (`authority`), are addresses of
   /// this server.
   void require_host(const wire::Headers& headers, const std::string& authority) const;

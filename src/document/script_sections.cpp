@@ -407,7 +407,7 @@ Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_vie
   return Chaos(fault);
 }
 
-Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
+Chaos read_chaos_kind(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind =
       script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
   if (kind != "failure") {
@@ -432,10 +432,10 @@ void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
   // Check keys and limits first. Read the kind of the rule only if they are valid.
-  Chaos any_rule((server_error()));
-  reader.read_object(node, chaos_table(), &any_rule);
+  Chaos placeholder_rule((server_error()));
+  reader.read_object(node, chaos_table(), &placeholder_rule);
   if (reader.noted() > noted) return;
-  Chaos rule = bare_chaos(reader, node);
+  Chaos rule = read_chaos_kind(reader, node);
   reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
     for (const Matcher& matcher : read_matchers(reader, node.at("when"))) rule = rule.when(matcher);

@@ -25,7 +25,7 @@ namespace detail {
 namespace evidence_json {
 
 /// Returns an object with room for all members, including those of the control API, since growth would copy them.
-Json roomy_object() {
+Json preallocated_object() {
   Json object = Json::object();
   object.get_ref<Json::object_t&>().reserve(24);
   return object;
@@ -123,7 +123,7 @@ Json of_near_miss(const NearMiss& near) {
     put_if_any(object, "actual", condition.actual);
     conditions.push_back(std::move(object));
   }
-  Json object = roomy_object();
+  Json object = preallocated_object();
   put(object, "exchange", near.exchange);
   put(object, "stub", of_stub(near.stub));
   put(object, "matched", near.matched);
@@ -150,7 +150,7 @@ Json of_verified(const VerifiedStub& verified) {
 }
 
 Json of_departure(const Departure& departure) {
-  Json object = roomy_object();
+  Json object = preallocated_object();
   put(object, "how", to_string(departure.how));
   put(object, "at", moment(departure.at));
   put(object, "events", departure.events);
@@ -205,11 +205,11 @@ Json of_headers(const wire::Headers& headers) {
 }
 
 /// How many bytes of an answer are shown at most.
-inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
+inline constexpr std::size_t max_shown_bytes = std::size_t{1} << 20;
 
 Json parts_of(const SentAnswer& answer) {
   Json parts = Json::array();
-  std::size_t room = longest_answer;
+  std::size_t room = max_shown_bytes;
   for (const SentAnswer::Part& part : answer.parts) {
     if (part.bytes.size() > room) break;
     room -= part.bytes.size();
@@ -237,7 +237,7 @@ Json interim_of(const SentAnswer& answer) {
 
 Json request_of(const Exchange& exchange) {
   const ReceivedRequest& request = exchange.request();
-  Json object = roomy_object();
+  Json object = preallocated_object();
   put_text(object, "method", request.method);
   put_text(object, "target", request.target);
   put_text(object, "path", request.path());
@@ -289,7 +289,7 @@ Json as_json(const Exchange& exchange) {
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
   // Take the snapshot first: if it shows an ended exchange, all values read after it are final.
   const evidence::Progress now(record);
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "id", exchange.id());
   evidence::put(object, "connection", evidence::connection_of(exchange));
   evidence::put(object, "received", evidence::moment(exchange.received()));
@@ -315,11 +315,11 @@ Json as_json(const Exchange& exchange) {
 Json as_json(const SentAnswer& answer) {
   namespace evidence = detail::evidence_json;
   const std::string body = answer.body();
-  const bool is_long = body.size() > evidence::longest_answer;
+  const bool is_long = body.size() > evidence::max_shown_bytes;
   // Do not cut inside a character: the text would no longer be UTF-8.
-  std::size_t end = is_long ? evidence::longest_answer : body.size();
+  std::size_t end = is_long ? evidence::max_shown_bytes : body.size();
   for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "status", answer.status == 0 ? Json() : Json(answer.status));
   evidence::put(object, "headers", evidence::of_headers(answer.headers));
   evidence::put(object, "head_at_ms", evidence::milliseconds(answer.head_at));
@@ -340,7 +340,7 @@ Json as_json(const SentAnswer& answer) {
 
 Json as_json(const Problem& problem) {
   namespace evidence = detail::evidence_json;
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
   evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
@@ -356,7 +356,7 @@ Json as_json(const Verification& verification) {
   for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "ok", problems.empty());
   evidence::put(object, "problems", std::move(problems));
   evidence::put(object, "stubs", std::move(stubs));
@@ -386,7 +386,7 @@ Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
   Json findings = Json::array();
   for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
-  Json object = evidence::roomy_object();
+  Json object = evidence::preallocated_object();
   evidence::put(object, "ok", static_cast<bool>(review));
   evidence::put(object, "findings", std::move(findings));
   evidence::put(object, "judged", review.judged());

@@ -82,7 +82,7 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
   const auto before = std::chrono::steady_clock::now();
   const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_trial(before + patience);
   wait_.reset();
-  if (may_have_come_ || before >= until) {
+  if (maybe_readable_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
@@ -91,7 +91,7 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
-        may_have_come_ = is_last_to_come_ || count == wanted;
+        maybe_readable_ = peer_hung_up_ || count == wanted;
         using Steady = std::chrono::steady_clock::duration;
         arrived_ = std::chrono::steady_clock::now() - std::chrono::duration_cast<Steady>(age.value_or(Duration{0}));
         sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
@@ -103,7 +103,7 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
-      case sockets::Transfer::would_block: may_have_come_ = false;
+      case sockets::Transfer::would_block: maybe_readable_ = false;
     }
   }
   const Duration left = connection::left_until(until);
@@ -115,7 +115,7 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
 }
 
 Connection::Arrival Connection::receive_at_once() {
-  may_have_come_ = true;
+  maybe_readable_ = true;
   while (buffer_.size() - position_ < connection::most_unread) {
     const Arrival arrival = receive(Duration{0}).value_or(Arrival::timed_out);
     if (arrival != Arrival::arrived) return arrival;
@@ -142,7 +142,7 @@ void Connection::take(std::size_t size, std::string& out) {
 std::optional<Connection::Arrival> Connection::more() {
   const std::size_t before = takeable();
   if (slow_ && before == slow_->allowance && !waits_for(Wait::For::bytes)) {
-    if (!comes_to_turn()) return std::nullopt;
+    if (!read_gap_is_over()) return std::nullopt;
     if (takeable() > before) return Arrival::arrived;
   }
   return receive(body_patience());
@@ -161,7 +161,7 @@ Duration Connection::body_patience() const {
   return std::min(limits_.read_timeout, connection::left_until(*body_began_ + allowed));
 }
 
-bool Connection::comes_to_turn() {
+bool Connection::read_gap_is_over() {
   if (!slow_->turn) {
     slow_->turn.emplace(slow_->timeline, later(slow_->timeline.now(), slow_->gap), "a slow body");
     has_news_ = true;
@@ -194,9 +194,9 @@ bool Connection::has_request() {
 }
 
 Connection::Arrival Connection::wait_for_request() {
-  may_have_come_ = true;
+  maybe_readable_ = true;
   std::optional<Arrival> arrival = look_for_request();
-  for (; !arrival; arrival = look_for_request()) wait_for_news();
+  for (; !arrival; arrival = look_for_request()) wait_for_event();
   return *arrival;
 }
 
@@ -226,9 +226,9 @@ std::chrono::steady_clock::time_point Connection::idle_until() const {
 }
 
 void Connection::expect_bytes(bool to_the_end) {
-  may_have_come_ = true;
+  maybe_readable_ = true;
   has_news_ = true;
-  is_last_to_come_ = to_the_end;
+  peer_hung_up_ = to_the_end;
 }
 
 std::optional<Connection::Arrival> Connection::read_head(std::string& head) {
@@ -475,7 +475,7 @@ void Connection::last_bytes_follow() {
   closed_before_last_bytes_ = peer_closed_;
 }
 
-void Connection::wait_for_news() {
+void Connection::wait_for_event() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
   // Looks again: a wake before the descriptor existed was not recorded.
@@ -485,14 +485,14 @@ void Connection::wait_for_news() {
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   hand_off_event_loop();
   seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
-  may_have_come_ = true;
+  maybe_readable_ = true;
   if (seen_->woken) wake_->clear();
 }
 
 template <class Looking>
 bool Connection::wait_while(const Looking& looking) {
   Look look = looking();
-  for (; look == Look::not_yet; look = looking()) wait_for_news();
+  for (; look == Look::not_yet; look = looking()) wait_for_event();
   seen_.reset();
   has_news_ = true;
   return look == Look::over;
@@ -556,7 +556,7 @@ bool Connection::finish() {
     lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
     slow_.reset();
     wait_.reset();
-    may_have_come_ = true;
+    maybe_readable_ = true;
     // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }

@@ -121,7 +121,7 @@ class Connection final : public Outlet {
 
   // Blocking calls.
   /// Blocks until the event of the last look, or until look_again_at().
-  void wait_for_news();
+  void wait_for_event();
   /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
   /// Waits until the client's kernel has received all written bytes. Returns false as write() does.
@@ -215,7 +215,7 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
-  bool comes_to_turn();
+  bool read_gap_is_over();
   Duration body_patience() const;
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
@@ -241,8 +241,8 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
-  bool may_have_come_ = true;  // whether there may be bytes to receive
-  bool is_last_to_come_ = false;
+  bool maybe_readable_ = true;  // whether there may be bytes to receive
+  bool peer_hung_up_ = false;
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;

@@ -226,7 +226,7 @@ bool Reactor::park(Session& session) {
 
 void Reactor::give_up(Session& session) {
   session.connection->end(Outlet::Ending::close);
-  while (session.serve(*session.connection)) session.connection->wait_for_news();
+  while (session.serve(*session.connection)) session.connection->wait_for_event();
   end(session);
 }
 

@@ -46,7 +46,7 @@ bool is_host(std::string_view value) {
 }
 
 /// Whether to hide a field from cpp-httplib, whose versions handle it differently. The gateway handles it.
-bool kept_from_check(std::string_view name) {
+bool is_hidden_from_httplib(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
                                                       "LOCAL_PORT", "Transfer-Encoding"};
@@ -125,7 +125,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
-    if (!kept_from_check(name)) checked.append(line).append("\r\n");
+    if (!is_hidden_from_httplib(name)) checked.append(line).append("\r\n");
   }
   checked.append("\r\n");
   // RFC 9112, 3.2.
@@ -232,7 +232,8 @@ std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_he
   connection_.begin_body();
   next_ = framing.chunked ? Next::chunk_size : Next::body;
   left_ = framing.length;
-  max_raw_ = max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
+  max_framed_body_ =
+      max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
   return std::nullopt;
 }
 
@@ -261,7 +262,7 @@ std::optional<Connection::Arrival> BodyReader::read_chunks() {
       if (const std::optional<Arrival> arrival = begin_chunk(); arrival || next_ == Next::chunk_size) return arrival;
       continue;
     }
-    const std::optional<Arrival> arrival = read_left(max_raw_, raw);
+    const std::optional<Arrival> arrival = read_left(max_framed_body_, raw);
     if (arrival != Arrival::arrived) return arrival;
     if (raw.compare(chunk_begin_ + chunk_size_, 2, "\r\n") != 0) {
       incoming_.malformed = request_reader::malformed("a chunk is longer than its size says");
@@ -293,10 +294,10 @@ std::optional<Connection::Arrival> BodyReader::begin_chunk() {
   }
   const std::size_t max_body = connection_.limits().max_body;
   const std::size_t body_room = max_body - incoming_.request.body.size();
-  const std::size_t room = max_raw_ - raw.size();
+  const std::size_t room = max_framed_body_ - raw.size();
   if (size > body_room || room < 2 || size > room - 2) {
-    incoming_.body_too_large =
-        size > body_room ? request_reader::body_too_large(max_body) : request_reader::framing_too_large(max_raw_);
+    incoming_.body_too_large = size > body_room ? request_reader::body_too_large(max_body)
+                                                : request_reader::framing_too_large(max_framed_body_);
     return Arrival::arrived;
   }
   chunk_begin_ = raw.size();
@@ -308,12 +309,12 @@ std::optional<Connection::Arrival> BodyReader::begin_chunk() {
 
 std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
   std::string& raw = incoming_.raw_body;
-  request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);
-  const std::size_t room = max_raw_ - raw.size();
+  request_reader::make_room(request_reader::max_chunk_line, max_framed_body_, raw);
+  const std::size_t room = max_framed_body_ - raw.size();
   const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
   if (arrival != Arrival::too_large) return arrival;
   if (room < request_reader::max_chunk_line)
-    incoming_.body_too_large = request_reader::framing_too_large(max_raw_);
+    incoming_.body_too_large = request_reader::framing_too_large(max_framed_body_);
   else
     incoming_.malformed = request_reader::malformed(too_long);
   return arrival;
@@ -430,7 +431,7 @@ void RequestReader::complete() {
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head) {
   RequestReader reader(connection, check_head, std::nullopt, clock, std::move(refuse_head));
-  while (!reader.go_on()) connection.wait_for_news();
+  while (!reader.go_on()) connection.wait_for_event();
   return reader.take();
 }
 

@@ -77,9 +77,9 @@ class BodyReader {
   Connection& connection_;
   IncomingRequest& incoming_;
   Next next_ = Next::framing;
-  std::size_t max_raw_ = 0;  // limit of a chunked body including framing
-  std::size_t left_ = 0;     // remaining bytes of the body or chunk
-  std::size_t piece_ = 0;    // part of `left_` that `out` has room for
+  std::size_t max_framed_body_ = 0;  // limit of a chunked body including framing
+  std::size_t left_ = 0;             // remaining bytes of the body or chunk
+  std::size_t piece_ = 0;            // part of `left_` that `out` has room for
   std::size_t chunk_begin_ = 0;
   std::size_t chunk_size_ = 0;
   std::size_t fields_ = 0;  // in the trailer

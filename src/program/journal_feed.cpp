@@ -29,7 +29,7 @@ struct JournalFeed::Impl {
   void note(const Record& record);
   void forget_before(std::uint64_t id);
   void sweep();
-  bool is_void(const Change& change) const;
+  bool is_superseded(const Change& change) const;
 
   const std::shared_ptr<detail::JournalState> journal;
   std::mutex mutex = {};
@@ -69,7 +69,7 @@ std::optional<JournalFeed::Change> JournalFeed::after(std::uint64_t revision) {
   auto change = std::upper_bound(impl_->changes.begin(), impl_->changes.end(), revision,
                                  [](std::uint64_t wanted, const Impl::Change& one) { return wanted < one.revision; });
   for (; change != impl_->changes.end(); ++change) {
-    if (impl_->is_void(*change)) continue;
+    if (impl_->is_superseded(*change)) continue;
     if (auto record = impl_->known.at(change->id).record.lock())
       return Change{change->revision, Exchange(std::move(record))};
   }
@@ -96,21 +96,22 @@ void JournalFeed::Impl::note(const Record& record) {
   changes.push_back({revision, record->id});
 }
 
-bool JournalFeed::Impl::is_void(const Change& change) const {
+bool JournalFeed::Impl::is_superseded(const Change& change) const {
   const auto found = known.find(change.id);
   return found == known.end() || found->second.revision != change.revision;
 }
 
 void JournalFeed::Impl::forget_before(std::uint64_t id) {
   known.erase(known.begin(), known.lower_bound(id));
-  while (!changes.empty() && is_void(changes.front())) changes.pop_front();
+  while (!changes.empty() && is_superseded(changes.front())) changes.pop_front();
 }
 
 void JournalFeed::Impl::sweep() {
   for (auto one = known.begin(); one != known.end();)
     one = one->second.record.expired() ? known.erase(one) : std::next(one);
-  changes.erase(std::remove_if(changes.begin(), changes.end(), [this](const Change& one) { return is_void(one); }),
-                changes.end());
+  changes.erase(
+      std::remove_if(changes.begin(), changes.end(), [this](const Change& one) { return is_superseded(one); }),
+      changes.end());
   sweep_at = std::max<std::size_t>(20'000, 2 * known.size());
 }
 

@@ -55,7 +55,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   incoming->keep_alive = false;
   RunningExchange exchange(gateway_, connection);
   exchange.begin(std::move(*incoming), 1);
-  while (!exchange.go_on()) connection.wait_for_news();
+  while (!exchange.go_on()) connection.wait_for_event();
 }
 
 bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, ConnectionProgress& progress) noexcept {

@@ -20,9 +20,9 @@ using test_support::Response;
 std::string text_of(const Json& explanation) { return explanation["message"]; }
 
 /// A gateway with some stubs that explains requests without receiving them.
-class Explaining {
+class ExplainingGateway {
  public:
-  Explaining() : gateway_(Options{}.model("mock-model").model("deep").verify_on_destruction(false)) {
+  ExplainingGateway() : gateway_(Options{}.model("mock-model").model("deep").verify_on_destruction(false)) {
     key_ = gateway_.keys().create("mine", KeyOptions().models({"mock-model"}));
     gateway_.chat().named("weather").when(user_says("weather"), has_tool("get_weather")).reply("sunny");
     gateway_.chat().named("once").when(user_says("once")).times(1).reply("one");
@@ -46,7 +46,7 @@ class Explaining {
 };
 
 TEST_CASE("a request that is not sent is explained, and changes nothing") {
-  Explaining explaining;
+  ExplainingGateway explaining;
   const Json once = explaining.explain("once");
   CHECK(once["decision"] == "stub");
   CHECK(once["stub"]["name"] == "once");
@@ -62,7 +62,7 @@ TEST_CASE("a request that is not sent is explained, and changes nothing") {
 }
 
 TEST_CASE("an explanation says what the wire says") {
-  Explaining explaining;
+  ExplainingGateway explaining;
   const Json near = explaining.explain("weather?");
   CHECK(near["decision"] == "unmatched");
   CHECK(near["near_misses"][0]["stub"]["name"] == "weather");
@@ -93,7 +93,7 @@ TEST_CASE("an explanation says what the wire says") {
 }
 
 TEST_CASE("an explanation stops where the wire does: at a stub that has nothing more, in its own state alone") {
-  Explaining explaining;
+  ExplainingGateway explaining;
   Gateway& gateway = explaining.gateway();
   const Http http(gateway);
   gateway.chat()
@@ -130,7 +130,7 @@ TEST_CASE("an explanation stops where the wire does: at a stub that has nothing 
 }
 
 TEST_CASE("an explanation shows no key, wherever a stub's author or a client put it") {
-  Explaining explaining;
+  ExplainingGateway explaining;
   const std::string secret = explaining.gateway().api_key();
   const std::string foreign = "sk-foreign-0123456789abcdef0123456789";
   explaining.gateway()
@@ -150,7 +150,7 @@ TEST_CASE("an explanation shows no key, wherever a stub's author or a client put
 }
 
 TEST_CASE("an explanation is as of the key that would send the request") {
-  Explaining explaining;
+  ExplainingGateway explaining;
   CHECK(explaining.explain("mine", true)["decision"] == "stub");
   const Json other = explaining.explain("mine");
   CHECK(other["decision"] == "unmatched");

@@ -92,17 +92,17 @@ TEST_CASE("a client that waits for the difference of the date and the Date heade
 TEST_CASE("the catalogue's scenario with a date fails a client that does not wait") {
   const Scenario dated = scenario("retry-after-date");
   // If the machine paused, the client may have retried after the date.
-  bool came_before = false;
-  for (int i = 0; i < 10 && !came_before; ++i) {
+  bool retried_early = false;
+  for (int i = 0; i < 10 && !retried_early; ++i) {
     Gateway gateway{dated.options()};
     dated.mount(gateway);
     std::string date;
     const std::string message =
         reviewed(gateway, [&](const Response& response) { date = response.header("Retry-After"); });
-    came_before = std::chrono::system_clock::now() < read_date(date) - 100ms;
-    if (came_before) CHECK(message.find("retry_after_ignored (exchange 2 after 1)") == 0);
+    retried_early = std::chrono::system_clock::now() < read_date(date) - 100ms;
+    if (retried_early) CHECK(message.find("retry_after_ignored (exchange 2 after 1)") == 0);
   }
-  CHECK(came_before);
+  CHECK(retried_early);
   Gateway gateway{dated.options()};
   dated.mount(gateway);
   CHECK(reviewed(gateway, [](const Response& response) { wait_until(read_date(response.header("Retry-After"))); }) ==

@@ -140,7 +140,7 @@ class Tables:
             return "list of " + self.type_of(schema["items"], key, owner)
         if kind in ("integer", "number"):
             return ("whole number" if kind == "integer" else "number") + self.limits_of(schema)
-        return {"boolean": "`true` or `false`", "string": self.text(schema)}[kind]
+        return {"boolean": "`true` or `false`", "string": self.text(schema, key)}[kind]
 
     def parts_of(self, schema, key, owner):
         """The types of a value with several alternatives."""
@@ -158,14 +158,14 @@ class Tables:
         return f" of at least {least}" if least is not None else f" up to {most}" if most is not None else ""
 
     @staticmethod
-    def text(schema):
+    def text(schema, key):
         pattern = schema.get("pattern", "")
         if schema.get("contentEncoding"):
             return schema["contentEncoding"]
         if pattern == f"^{DURATION}|off)$":
             return f"[duration](#{anchor(TYPES[3:].strip())}) or `\"off\"`"
         if "[0-9]{1,9}/" in pattern:
-            return '`"REQUESTS/WINDOW"`'
+            return '`"TOKENS/WINDOW"`' if key == "limit_tokens" else '`"REQUESTS/WINDOW"`'
         return "text" + (", not empty" if schema.get("minLength") else "")
 
     def markdown(self):
