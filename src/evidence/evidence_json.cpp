@@ -76,8 +76,7 @@ Json of_bytes(std::string_view bytes) {
   return object;
 }
 
-/// Like of_bytes(), but with the key `json` for JSON. JSON with a duplicate key stays text, because a JSON value would
-/// lose one of the values.
+/// Like of_bytes(), but with the key `json` for JSON without duplicate keys, of which a JSON value would lose one.
 Json of_body(const std::string& body) {
   if (body.empty()) return {};
   std::vector<JsonDuplicate> duplicates;

@@ -10,13 +10,11 @@
 
 namespace mock_gateway::detail {
 
-/// Masks secrets in a request before it is recorded: every key of the gateway in any state, the credential of this
-/// request even if it is no key (a client with a real key may have connected), and anything else that looks like a key,
-/// such as `sk-…`. Covers target, header values, body and raw bytes, with escapes, and in base64 except for values that
-/// only look like keys. Credential fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at
-/// most their scheme. A secret that may be a word ("EMPTY") is masked in these fields only. A secret becomes `sk-***`,
-/// or
-/// `***` if it does not begin with `sk-`. Returns where keys were found outside header fields.
+/// Masks secrets in a request before it is recorded, as `sk-***` or `***`: the gateway's keys in any state, the
+/// request's credential even if it is no key, and anything that looks like a key, such as `sk-…`. Covers target, header
+/// values, body and raw bytes, with escapes, and in base64 except for values that only look like keys. Credential
+/// fields (Authorization, Proxy-Authorization, Cookie, x-api-key and similar) keep at most their scheme. A secret that
+/// may be a word ("EMPTY") is masked in these fields only. Returns where keys were found outside header fields.
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 
