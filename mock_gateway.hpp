@@ -4862,7 +4862,7 @@ struct Access {
   }
 };
 
-/// Returns a copy of a value with this member, of the value or of its hidden data, set to `to`. Implements setters.
+/// Returns a copy of `value` with one member set to `to`, for setters. The member may be in the value's hidden data.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;
@@ -22307,7 +22307,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   if (progress_.log) progress_.log->stream();
   plan_pings();
   simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // Only such a stream must know its last event in advance.
+  // The source's last event is then sent without its blank line, so it must be known in advance.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -22424,7 +22424,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_rest(std::string_view bytes, std::size_t event) {
-  // A body without events completes the answer, but only after the faults inside it.
+  // The rest of a plain body, after the faults inside it, completes the answer.
   if (!framing_) announce_last_bytes();
   send_part(bytes, event, 0);
 }
@@ -24265,7 +24265,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
     ++watched_;
     is_one_expected_ = false;
     leader_waits_for_too_long = start_timer(session);
-    // Given up first, because the leader may get an event at once.
+    // Ownership ends first, because the leader may get an event at once.
     session.state = 0;
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
@@ -24343,7 +24343,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
 MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // for this thread: if false, another may already lead
+  bool stays = true;  // whether this thread leads on; if not, another may lead already
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -27641,7 +27641,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matche
 }
 
 MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search, to notice evictions meanwhile
+  const bool at_least = evicted() > 0;  // before the search too: clear() resets it
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }

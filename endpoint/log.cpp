@@ -143,7 +143,7 @@ void Log::end() {
   }
   lines_.finish();
   if (lost_ > 0) std::cerr << lost_line(std::chrono::system_clock::now(), lost_);
-  // The system refuses such connections, and the gateway does not see them.
+  // The gateway does not see the connections that the system refuses.
   if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
   std::cerr << line_of(std::chrono::system_clock::now(),
                        "scenario " + chosen_->name() + " never struck, in " + counted(exchanges_, "request") +

@@ -49,8 +49,8 @@ class ControlServer final : private internal::HttpHandler {
   internal::HttpAnswer answer(const internal::HttpRequest& request) override;
   internal::HttpAnswer turn_away(const std::string& why) override;
   internal::HttpAnswer answer_of_api(const internal::HttpRequest& request);
-  /// Checks the code of a session request. Throws 401 `no_token` or `wrong_code`. For `used_code` and `late_code` it
-  /// first shows a new address.
+  /// Checks the code of a session request. Throws 401 `no_token`, `wrong_code`, `used_code` or `late_code`. Before the
+  /// last two, it shows a new address.
   void require_code(const wire::Headers& headers);
   std::string console_address(const std::string& code) const { return url() + "/#code=" + code; }
   /// Serves a file of the console.

@@ -61,7 +61,7 @@ struct Access {
   }
 };
 
-/// Returns a copy of a value with this member, of the value or of its hidden data, set to `to`. Implements setters.
+/// Returns a copy of `value` with one member set to `to`, for setters. The member may be in the value's hidden data.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;

@@ -308,7 +308,7 @@ void Delivery::begin_stream() {
   if (progress_.log) progress_.log->stream();
   plan_pings();
   simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // Only such a stream must know its last event in advance.
+  // The source's last event is then sent without its blank line, so it must be known in advance.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -425,7 +425,7 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
 }
 
 void Delivery::send_rest(std::string_view bytes, std::size_t event) {
-  // A body without events completes the answer, but only after the faults inside it.
+  // The rest of a plain body, after the faults inside it, completes the answer.
   if (!framing_) announce_last_bytes();
   send_part(bytes, event, 0);
 }

@@ -124,7 +124,7 @@ std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) cons
 }
 
 ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search, to notice evictions meanwhile
+  const bool at_least = evicted() > 0;  // before the search too: clear() resets it
   const std::size_t found = find(conditions).size();
   return {found, at_least || evicted() > 0};
 }

@@ -55,7 +55,7 @@ void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
     ++watched_;
     is_one_expected_ = false;
     leader_waits_for_too_long = start_timer(session);
-    // Given up first, because the leader may get an event at once.
+    // Ownership ends first, because the leader may get an event at once.
     session.state = 0;
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
@@ -133,7 +133,7 @@ void Reactor::lead() {
 bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // for this thread: if false, another may already lead
+  bool stays = true;  // whether this thread leads on; if not, another may lead already
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);

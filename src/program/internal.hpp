@@ -109,7 +109,7 @@ bool has_chaos(const LoadedScript& script);
 std::vector<Operation> operations_of(const LoadedScript& script);
 inline constexpr std::size_t most_problems = 20;
 std::optional<Duration> duration_from(const std::string& text);
-/// Empty for a name that is not too long.
+/// Returns the error message for a name that is too long; empty for other names.
 std::string too_long_a_name(const std::string& name);
 
 using Problems = std::vector<ScriptProblem>;
@@ -141,14 +141,14 @@ class JsonText {
   /// Empty for an object that only has these keys.
   std::optional<ScriptProblem> unknown_key(const std::vector<std::string>& keys) const;
   std::vector<Matcher> matchers(Problems& problems) const;
-  /// One, or those of "keys". None after a problem.
+  /// Creates the key in the body, or the keys in its "keys". Creates none if there are problems.
   std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
   /// Changes what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a problem.
   /// With an empty id, the limits that all keys share.
   void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
-  /// Adds gates that the reply names first.
+  /// Adds the reply's gates that are missing in `gates`.
   std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
-  /// Adds gates that the script names first.
+  /// Adds the script's gates that are missing in `gates`.
   ScriptText script(const Gateway& gateway, const ScriptTextOptions& options, Gates& gates) const;
 
  private:
@@ -185,7 +185,7 @@ bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
 std::string refusal_of(const Exchange& exchange);
 /// Returns the code of the answer's error body; empty without one.
 std::string error_code_of(const Exchange& exchange);
-/// In bytes that the journal holds, without the answer.
+/// Returns the number of bytes that the exchange takes in the journal, without its answer.
 std::size_t weight_of(const Exchange& exchange);
 /// "number", "kind", "at_ms", "bytes".
 Json events_of(const Exchange& exchange, std::size_t most);

@@ -37,7 +37,7 @@ struct Golden {
   const char* name;
   /// The response to a stream request.
   const char* streamed;
-  /// The response to a plain request. If empty and the scenario needs a stream, the default reply.
+  /// The response to a plain request. Null means the default reply, if the scenario needs a stream.
   const char* plain = nullptr;
 };
 
@@ -45,7 +45,7 @@ constexpr const char* same = "as streamed";
 constexpr const char* usual_streamed = "<role><1><2><3><4><stop>[DONE] open";
 constexpr const char* usual_plain = "<answer> open";
 
-// Written in full: default parts by name, ~20ms~ for a wait on the gateway's clock, line ends as \n and \r.
+// Complete responses: names stand for default parts, ~20ms~ is a wait on the gateway's clock, \n and \r are line ends.
 // clang-format off
 inline const std::vector<Golden>& goldens() {
   static const std::vector<Golden> all = {

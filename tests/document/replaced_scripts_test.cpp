@@ -373,7 +373,7 @@ TEST_CASE("an unchanged stub is reported at its current line and file") {
   CHECK(Http(gateway).ask("a") == "a");
   CHECK(stub.title() == "the stub at first.json:2");
 
-  // A new stub takes its place in the file.
+  // The stub moves down in the file, and a new one is on its line.
   first.write(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "c"}, "reply": "c"},
 

@@ -212,7 +212,7 @@ class Keys(Evidence):
             self.assertEqual(gateway.call("DELETE", "/keys/" + made["id"])["state"], "deleted")
             self.assertEqual(gateway.chat(key=secret)[0], 401)
             self.assertNotIn("paying", [key["name"] for key in gateway.get("/keys")["keys"]])
-            # All of them, with any response.
+            # Every request counts, whatever its response.
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 

@@ -81,8 +81,8 @@ struct Kept {
   std::vector<RawConnection> connections;
 };
 
-/// A function of the test that a gateway calls. Sets up a gateway that waits at the latch for a request whose message
-/// is "wait", or for the end of that request.
+/// A function of the test that a gateway calls. It waits at the latch during a request with the message "wait", or at
+/// the end of that request.
 struct Tester {
   const char* name;
   std::function<Options(Options, Latch&)> options;
