@@ -5,7 +5,6 @@
 #include <algorithm>  // all_of, any_of, find_if
 #include <cstddef>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "../messages.hpp"
 #include "../serving.hpp"
 #include "body.hpp"
 

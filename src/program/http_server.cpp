@@ -176,6 +176,7 @@ class HttpServer::Impl final : private detail::ConnectionHandler {
   }
 
   std::optional<Failure> refuse(const IncomingRequest& head, Connection& connection) {
+    hand_off_event_loop();  // a refusal may write to a terminal, which may block
     bool trusted = false;
     std::optional<Failure> refused = handler_.refuse(HttpRequest{head.request, head.authority}, trusted);
     if (!refused && trusted) connection.trust();

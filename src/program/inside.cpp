@@ -15,6 +15,7 @@ namespace mock_gateway::internal {
 Inside::Inside(const Gateway& gateway) : state_(*detail::Access::serving(gateway)) {}
 
 std::size_t Inside::open_requests() const { return state_.journal->open(RequestScope()); }
+std::size_t Inside::stub_count() const { return state_.script->stubs()->size(); }
 void Inside::keep_answers() const { state_.keeps_answers = true; }
 bool Inside::mask(std::string& text) const { return state_.keys->mask(text).has_key; }
 std::string Inside::first_model() const { return state_.settings.models.front().id; }

@@ -229,6 +229,7 @@ class Inside {
   explicit Inside(const Gateway& gateway);
 
   std::size_t open_requests() const;
+  std::size_t stub_count() const;
   void keep_answers() const;
   /// Masks every secret that the gateway knows. Returns whether there was one.
   bool mask(std::string& text) const;
