@@ -27,7 +27,11 @@ after(async () => {
 
 /// All that an attack might have changed.
 async function state() {
-  const root = await gateway.control('GET', '');
+  // A client may have its answer before the gateway has recorded the end of the exchange.
+  const root = await until('every exchange ends', async () => {
+    const status = await gateway.control('GET', '');
+    return status.counts.open === 0 && status;
+  });
   const read = (path) => gateway.control('GET', path);
   return JSON.stringify([root.instance, root.listening, root.counts, await read('/keys'), await read('/stubs'), await read('/failures'),
     await read('/chaos'), await read('/connections'), await read('/script'),
