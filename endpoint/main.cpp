@@ -14,7 +14,7 @@
 #endif
 
 #include "commands.hpp"
-#include "control/openapi.hpp"
+#include "control/control.hpp"
 #include "flags.hpp"
 #include "library.hpp"
 #include "messages.hpp"
@@ -44,7 +44,6 @@ class CommandLine {
   std::vector<std::string> scripts_;
   std::string format_ = "text";
   std::string recording_;
-  bool routes_ = false;
 
   CLI::App app_{"A local test double of an OpenAI-compatible model gateway.", "mock-gateway"};
   CLI::App* run_;
@@ -78,7 +77,6 @@ CommandLine::CommandLine() {
       ->check(CLI::IsMember({"text", "json"}));
   schema_ = app_.add_subcommand("schema", "print the JSON Schema of scripts");
   openapi_ = app_.add_subcommand("openapi", "print the OpenAPI document of the control API");
-  openapi_->add_flag("--routes", routes_, "a line for each route that the program has")->group("");  // for tests
   import_ =
       app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
   import_->add_option("FILE", recording_, "the recording")->required();
@@ -137,8 +135,7 @@ int CommandLine::chosen() {
     return 0;
   }
   if (openapi_->parsed()) {
-    if (!routes_) std::cout << openapi_document().dump(2) << std::endl;
-    if (routes_) std::cout << route_lines();
+    std::cout << openapi_document().dump(2) << std::endl;
     return 0;
   }
   return serve(flags_);

@@ -161,6 +161,9 @@ inline constexpr char default_key_id[] = "key_1";
 /// The `no_scope` of routes about the whole server.
 inline constexpr char of_server[] = "it belongs to the whole server, which all scopes share; omit the scope";
 
+/// Returns the OpenAPI 3.1 document of the control API, which includes the schema of scripts.
+Json openapi_document();
+
 // The route tables, one per file.
 
 std::vector<ControlRoute> root_routes();

@@ -1,7 +1,5 @@
 // Builds the OpenAPI document from the short forms of `openapi.json` and from data of the program.
 
-#include "openapi.hpp"
-
 #include <string>
 #include <utility>
 
@@ -26,72 +24,112 @@ void move_references(Json& value, const std::string& place) {
   }
 }
 
-/// Expands a schema. Short forms: "Stub" or {"$ref": "Stub"} refers to a schema of the document; {"exactly":
-/// PROPERTIES} is an object with all of these properties and no others; {"only": PROPERTIES} makes them optional.
-Json schema_of(const Json& form) {
-  if (form.is_array()) {
-    Json list = Json::array();
-    for (const Json& element : form) list.push_back(element.is_structured() ? schema_of(element) : element);
-    return list;
+Json reference_to(const std::string& schema) { return {{"$ref", "#/components/schemas/" + schema}}; }
+
+/// Returns the schema of a word: "count" is an integer from 0, "moment" a date and time, "any" any value; an upper case
+/// letter begins the name of a schema of the document; other words are types. "string?" may also be null.
+Json schema_of_word(std::string word) {
+  const bool nullable = word.back() == '?';
+  if (nullable) word.pop_back();
+  if (word == "any") return Json::object();
+  if (word.front() >= 'A' && word.front() <= 'Z') {
+    if (!nullable) return reference_to(word);
+    return {{"anyOf", {reference_to(word), {{"type", "null"}}}}};
   }
-  if (form.is_string()) return {{"$ref", "#/components/schemas/" + form.get<std::string>()}};
-  Json schema = Json::object();
-  for (const auto& [key, member] : form.items()) {
-    if (key == "$ref") {
-      schema.update(schema_of(member));
-    } else if (key == "exactly" || key == "only") {
-      schema["type"] = "object";
-      schema["properties"] = schema_of(member);
-      for (const auto& property : member.items())
-        if (key == "exactly") schema["required"].push_back(property.key());
-      schema["additionalProperties"] = false;
-    } else {
-      schema[key] = member.is_structured() ? schema_of(member) : member;
-    }
+  Json schema{{"type", word}};
+  if (word == "count") schema = {{"type", "integer"}, {"minimum", 0}};
+  if (word == "moment") schema = {{"type", "string"}, {"format", "date-time"}};
+  if (nullable) schema["type"] = {schema["type"], "null"};
+  return schema;
+}
+
+Json schema_of(const Json& form);
+
+/// Returns an object's schema with all of these properties.
+Json object_with(const Json& properties) {
+  Json schema{{"type", "object"}, {"properties", Json::object()}};
+  for (const auto& [name, form] : properties.items()) {
+    schema["properties"][name] = schema_of(form);
+    schema["required"].push_back(name);
   }
   return schema;
 }
 
-Json content_of(const Json& form) {
-  if (form == "text") return {{"text/plain", {{"schema", {{"type", "string"}}}}}};
-  return {{"application/json", {{"schema", schema_of(form)}}}};
-}
-
-/// Expands an operation. `query` has parameters, or names of shared ones. `body` or `optional_body`, and `answer`, are
-/// schemas.
-Json operation_of(Json operation, const Json& shared_parameters) {
-  for (const Json& form : operation.value("query", Json::array())) {
-    Json parameter = form.is_string() ? shared_parameters.at(form.get<std::string>()) : form;
-    if (form.is_string()) parameter["name"] = form;
-    parameter["in"] = "query";
-    parameter["schema"] = schema_of(parameter["schema"]);
-    operation["parameters"].push_back(std::move(parameter));
+/// Expands a schema. Short forms: a word; [FORM], a list; an object without "type", which has the properties of an
+/// object that has all of these and no others. Otherwise "type" is a form, "open" allows other properties, "and" adds
+/// properties, and the other members are as in a JSON Schema.
+Json schema_of(const Json& form) {
+  if (form.is_string()) return schema_of_word(form);
+  if (form.is_array()) return {{"type", "array"}, {"items", schema_of(form.front())}};
+  if (!form.contains("type")) {
+    Json closed = object_with(form);
+    closed["additionalProperties"] = false;
+    return closed;
   }
-  for (const char* const name : {"body", "optional_body"})
-    if (operation.contains(name))
-      operation["requestBody"] = {{"required", name == std::string("body")}, {"content", content_of(operation[name])}};
-  operation["responses"] = {
-      {operation.value("status", "200"),
-       {{"description", operation.value("answer_description", "Done.")}, {"content", content_of(operation["answer"])}}},
-      {"default", {{"$ref", "#/components/responses/Error"}}}};
-  for (const char* const name : {"query", "body", "optional_body", "status", "answer_description", "answer"})
-    operation.erase(name);
-  return operation;
+  Json schema = schema_of(form["type"]);
+  for (const auto& [key, member] : form.items()) {
+    if (key == "open")
+      schema.erase("additionalProperties");
+    else if (key == "and")
+      schema.update(object_with(member));
+    else if (key == "anyOf")
+      for (const Json& one : member) schema[key].push_back(schema_of(one));
+    else if (key != "type")
+      schema[key] = member;
+  }
+  return schema;
 }
 
-/// Expands the operations of a path. A path parameter such as "{id}" is a string unless the operations describe it.
-Json path_of(const std::string& path, const Json& operations, const Json& shared_parameters) {
-  Json all = Json::object();
+Json content_of(const Json& schema) { return {{"application/json", {{"schema", schema}}}}; }
+
+/// Returns a parameter. `form` is its schema, with its description.
+Json parameter(const std::string& name, const char* place, const Json& form) {
+  Json schema = schema_of(form);
+  Json all{{"name", name}, {"in", place}, {"required", place == std::string("path")}};
+  if (schema.contains("description")) all["description"] = schema["description"];
+  schema.erase("description");
+  all["schema"] = std::move(schema);
+  return all;
+}
+
+/// Returns the parameters of a path. One that `forms` does not describe is a string.
+Json path_parameters(const std::string& path, const Json& forms) {
+  Json all = Json::array();
   for (std::size_t end = 0, begin = path.find('{'); begin != std::string::npos; begin = path.find('{', end)) {
     end = path.find('}', begin);
-    all["parameters"].push_back({{"name", path.substr(begin + 1, end - begin - 1)},
-                                 {"in", "path"},
-                                 {"required", true},
-                                 {"schema", {{"type", "string"}}}});
+    const std::string name = path.substr(begin + 1, end - begin - 1);
+    all.push_back(parameter(name, "path", forms.value(name, Json("string"))));
   }
-  for (const auto& [method, operation] : operations.items())
-    all[method] = method == "parameters" ? operation : operation_of(operation, shared_parameters);
   return all;
+}
+
+/// Returns the body of a route that mounts one entry of a section of scripts, or a list.
+Json mounted(const std::string& section) {
+  const std::string list = "Script/properties/" + section;
+  return {{"anyOf", {reference_to(list + "/items"), object_with({{section, list}})}}};
+}
+
+/// Returns a route's operation. `forms` has "query", which describes parameters that have another meaning elsewhere;
+/// "body" or "optional_body", or a section of scripts that it "mounts"; "answer" and "status", 200 unless given.
+Json operation_of(const ControlRoute& route, Json forms, const Json& parameters) {
+  Json operation = Json::object();
+  for (const char* const name : route.query)
+    operation["parameters"].push_back(
+        parameter(name, "query", forms.value("query", Json::object()).value(name, parameters.at(name))));
+  for (const char* const name : {"body", "optional_body"})
+    if (forms.contains(name))
+      operation["requestBody"] = {{"required", name == std::string("body")},
+                                  {"content", content_of(schema_of(forms[name]))}};
+  if (forms.contains("mounts"))
+    operation["requestBody"] = {{"required", true}, {"content", content_of(mounted(forms["mounts"]))}};
+  const Json answer = forms["answer"] == "text" ? Json{{"text/plain", {{"schema", schema_of("string")}}}}
+                                                : content_of(schema_of(forms["answer"]));
+  operation["responses"] = {{forms.value("status", forms.contains("mounts") ? "201" : "200"),
+                             {{"description", "Done."}, {"content", answer}}},
+                            {"default", {{"$ref", "#/components/responses/Error"}}}};
+  for (const char* const name : {"summary", "description", "security"})
+    if (forms.contains(name)) operation[name] = forms[name];
+  return operation;
 }
 
 }  // namespace
@@ -99,28 +137,27 @@ Json path_of(const std::string& path, const Json& operations, const Json& shared
 Json openapi_document() {
   const Json forms = Json::parse(embedded_openapi);
   Json document = forms;
-  for (const char* const name : {"query", "schemas", "securitySchemes"}) document.erase(name);
+  for (const char* const name : {"parameters", "routes", "schemas", "securitySchemes"}) document.erase(name);
   document["info"]["version"] = MOCK_GATEWAY_VERSION;
-  document["paths"] = Json::object();
-  for (const auto& [path, operations] : forms["paths"].items())
-    document["paths"]["/control/v1" + (path == "/" ? "" : path)] = path_of(path, operations, forms["query"]);
+  const ControlRouter router;
+  for (const ControlRoute& route : router.routes()) {
+    const std::string path = route.path;
+    Json& operations = document["paths"]["/control/v1" + path];
+    const Json parameters = path_parameters(path, forms["parameters"]);
+    if (!parameters.empty()) operations["parameters"] = parameters;
+    operations[internal::text::lower_ascii(route.method)] = operation_of(
+        route, forms["routes"].at(route.method + (" " + (path.empty() ? "/" : path))), forms["parameters"]);
+  }
   Json& components = document["components"];
   components["securitySchemes"] = forms["securitySchemes"];
-  components["responses"]["Error"] = {{"description", "What is wrong."}, {"content", content_of("Error")}};
+  components["responses"]["Error"] = {{"description", "What is wrong."},
+                                      {"content", content_of(reference_to("Error"))}};
   for (const auto& [name, form] : forms["schemas"].items()) components["schemas"][name] = schema_of(form);
   Json script = script_schema();
   script.erase("$schema");
   move_references(script, "/components/schemas/Script");
   components["schemas"]["Script"] = std::move(script);
   return document;
-}
-
-std::string route_lines() {
-  std::string lines;
-  const ControlRouter router;
-  for (const ControlRoute& route : router.routes())
-    lines += std::string(route.method) + " /control/v1" + route.path + "\n";
-  return lines;
 }
 
 }  // namespace endpoint

@@ -6,7 +6,6 @@
 
 #include "../serving.hpp"
 #include "control.hpp"
-#include "openapi.hpp"
 
 namespace mock_gateway {
 namespace endpoint {

@@ -8,6 +8,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import pathlib
 import resource
 import signal
 import stat
@@ -168,11 +169,12 @@ class Document(Api):
                 for other in (path + "/", path + "/nothing/at/all"):
                     self.assertEqual(gateway.send("GET", other)[0], 404, other)
 
-    def test_the_document_has_the_routes_of_the_program(self):
-        routes = program.execute("openapi", "--routes").stdout.splitlines()
-        documented = [f"{method.upper()} {path}" for path, item in control.document()["paths"].items()
-                      for method in item if method != "parameters"]
-        self.assertEqual(sorted(routes), sorted(documented))
+    def test_the_program_has_the_described_routes(self):
+        path = pathlib.Path(__file__).parents[2] / "endpoint/control/openapi.json"
+        described = {route.replace(" /", " /control/v1/").rstrip("/") for route in json.loads(path.read_bytes())["routes"]}
+        documented = {f"{method.upper()} {path}" for path, item in control.document()["paths"].items()
+                      for method in item if method != "parameters"}
+        self.assertEqual(described, documented)
 
     @unittest.skipUnless(control.jsonschema, "jsonschema is not installed")
     def test_tools_can_use_the_document(self):
