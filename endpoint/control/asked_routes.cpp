@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "body.hpp"
-#include "evidence_routes.hpp"
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -13,7 +12,7 @@ ControlAnswer list_asked(Control& control, const ControlRequest& request) {
   const RequestScope scope = requests_of(control.scope_of(request));
   const Duration wait = request.duration("wait").value_or(Duration::zero());
   Json asked = Json::array();
-  control.waits.wait_until(deadline_of(wait), request, [&] {
+  control.waits.wait_for(wait, request, [&] {
     asked = control.inside().asked(scope);
     return !asked.empty();
   });
@@ -23,15 +22,15 @@ ControlAnswer list_asked(Control& control, const ControlRequest& request) {
 /// Returns the scope of a waiting request's key; empty if it has none or no longer waits.
 std::string scope_of(const Control& control, std::uint64_t exchange) {
   const std::string key = control.inside().asking_key(exchange);
-  return control.scopes.find(key) ? key : std::string();
+  return control.scopes.has(key) ? key : std::string();
 }
 
 ControlAnswer answer(Control& control, const ControlRequest& request) {
   const std::uint64_t exchange = request.id(0, "no_such_exchange", "exchange");
   const std::string scope = scope_of(control, exchange);
-  const std::optional<Scope> wanted_scope = control.scope_of(request);
-  if (wanted_scope && !scope.empty() && scope != wanted_scope->id)
-    throw not_of("exchange", "no_such_exchange", request.parameters.at(0), *wanted_scope);
+  const std::string wanted_scope = control.scope_of(request);
+  if (!wanted_scope.empty() && !scope.empty() && scope != wanted_scope)
+    throw not_of("exchange", "no_such_exchange", request.parameters.at(0), wanted_scope);
   const auto naming = control.gates.naming();
   internal::Gates gates = control.gates.known(scope);
   const ControlBody body(request.body);

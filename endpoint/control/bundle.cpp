@@ -1,7 +1,5 @@
 // Bundles: contents, exchanges that have none, faults, timing and refusals.
 
-#include "bundle.hpp"
-
 #include <algorithm>  // all_of, any_of, find_if
 #include <cstddef>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "../recorded_reply.hpp"
 #include "../recorded_request.hpp"
 #include "../script_layout.hpp"
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "evidence_routes.hpp"
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -86,8 +86,7 @@ Json gate_json(const std::string& name, const Gate& gate) {
 }
 
 std::map<std::string, Gate> gates_of(const Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
-  return control.gates.all(scope ? scope->id : std::string());
+  return control.gates.all(control.scope_of(request));
 }
 
 ControlAnswer list_gates(Control& control, const ControlRequest& request) {
@@ -129,7 +128,7 @@ ControlAnswer wait_at_gate(Control& control, const ControlRequest& request) {
     return static_cast<bool>(wait);
   };
   const Duration within = request.duration("within").value_or(std::chrono::seconds{1});
-  const bool reached = control.waits.wait_until(deadline_of(within), request, is_there);
+  const bool reached = control.waits.wait_for(within, request, is_there);
   return {200, Json{{"reached", reached},
                     {"message", reached ? Json() : Json("gate \"" + request.parameters.at(0) + "\": " + message)},
                     {"gate", gate_json(request.parameters.at(0), gate)}}};

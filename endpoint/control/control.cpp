@@ -1,4 +1,4 @@
-// Shared code of routes: parsing numbers, durations (limit in the header) and IDs; script problems as JSON.
+// Shared code of routes: errors; parsing bodies, scripts, numbers, durations (limit in the header) and IDs; scopes.
 
 #include "control.hpp"
 
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "../serving.hpp"
-#include "body.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -40,8 +39,8 @@ ControlError no_such(const std::string& what, const std::string& name, const std
               (known.empty() ? "; there is none yet" : internal::suggestion(name, known))};
 }
 
-ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope) {
-  return {404, code, what + " " + quoted_shortly(name) + " does not belong to the scope " + quoted_shortly(scope.id)};
+ControlError not_of(const std::string& what, const char* code, const std::string& name, const std::string& scope) {
+  return {404, code, what + " " + quoted_shortly(name) + " does not belong to the scope " + quoted_shortly(scope)};
 }
 
 Json as_json(const ScriptProblem& problem) {
@@ -68,6 +67,22 @@ Json as_json(const std::vector<ScriptProblem>& problems) {
 }
 
 Json as_json(TimePoint moment) { return internal::rfc3339(moment); }
+
+ControlBody::ControlBody(const std::string& text, const std::string& label) {
+  if (text.empty()) throw ControlError(400, "invalid_json", "the request has no body, and this route needs one: JSON");
+  internal::Problems problems;
+  json_.emplace(text, label, problems);
+  if (!problems.empty()) throw error_of("invalid_json", std::move(problems));
+}
+
+void ControlBody::require_keys(const std::vector<std::string>& keys) const {
+  if (std::optional<ScriptProblem> problem = json_->unknown_key(keys))
+    throw error_of("invalid_request", {std::move(*problem)});
+}
+
+ControlError ControlBody::error(const std::string& pointer, const std::string& message) const {
+  return error_of("invalid_request", {json_->problem(pointer, message)});
+}
 
 Json ControlRequest::json() const { return ControlBody(body).value(); }
 
@@ -126,8 +141,41 @@ std::uint64_t ControlRequest::id(std::size_t parameter, const char* code, const 
                      std::string("there is no ") + what + " " + quoted_shortly(text) + ": such ids are numbers");
 }
 
-Control::Control(Serving& its_serving, ControlIdentity its_identity)
-    : serving(its_serving), identity(std::move(its_identity)), feed(its_serving.gateway()) {
+void Scopes::add(std::string id, std::string name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  scopes_.emplace_back(std::move(id), std::move(name));
+}
+
+bool Scopes::remove(const std::string& id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::find_if(scopes_.begin(), scopes_.end(), [&id](const auto& scope) { return scope.first == id; });
+  if (found == scopes_.end()) return false;
+  scopes_.erase(found);
+  return true;
+}
+
+bool Scopes::has(const std::string& id) const {
+  const auto scopes = all();
+  return std::any_of(scopes.begin(), scopes.end(), [&id](const auto& scope) { return scope.first == id; });
+}
+
+ControlError Scopes::unknown(const std::string& id) const {
+  std::vector<std::string> known;
+  for (const auto& scope : all()) known.push_back(scope.first);
+  return no_such("scope", id, known);
+}
+
+std::vector<std::pair<std::string, std::string>> Scopes::all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return scopes_;
+}
+
+Control::Control(Serving& its_serving, std::string its_instance, std::string its_token)
+    : serving(its_serving),
+      instance(std::move(its_instance)),
+      token(std::move(its_token)),
+      feed(its_serving.gateway()) {
   if (serving.script()) gates.share(*serving.script());
   inside().keep_answers();
 }
@@ -136,13 +184,27 @@ Gateway& Control::gateway() const { return serving.gateway(); }
 
 internal::Inside Control::inside() const { return internal::Inside(serving.gateway()); }
 
-std::optional<Scope> Control::scope_of(const ControlRequest& request) const {
+std::string Control::scope_of(const ControlRequest& request) const {
   const std::optional<std::string> id = request.value("scope");
-  if (!id) return std::nullopt;
-  if (std::optional<Scope> scope = scopes.find(*id)) return scope;
-  std::vector<std::string> known;
-  for (const Scope& scope : scopes.all()) known.push_back(scope.id);
-  throw no_such("scope", *id, known);
+  if (id && !scopes.has(*id)) throw scopes.unknown(*id);
+  return id.value_or("");
+}
+
+RequestScope requests_of(const std::string& scope) { return scope.empty() ? RequestScope() : RequestScope(scope); }
+
+internal::ScriptText read_script(Control& control, const std::string& body, const std::string& scope,
+                                 const char* section, bool mounts) {
+  const bool is_whole = *section == '\0';
+  // The label has no slash, since a file name would start there.
+  const ControlBody parsed(body, is_whole ? "PUT script" : std::string("POST ") + section);
+  if (!is_whole && parsed.has(section)) parsed.require_keys({"mock_gateway", section});
+  const auto naming = control.gates.naming();
+  internal::Gates gates = control.gates.known(scope);
+  internal::ScriptText script = parsed.json().script(
+      control.gateway(), {section, scope, scoped_name(scope, ""), control.layer.document_owner()}, gates);
+  if (!script.document) throw ControlError(400, "invalid_script", std::move(script.message), std::move(script.errors));
+  if (mounts) control.gates.add(scope, gates);
+  return script;
 }
 
 }  // namespace endpoint

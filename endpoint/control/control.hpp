@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +16,6 @@
 #include "../library.hpp"
 #include "api_layer.hpp"
 #include "gates.hpp"
-#include "scopes.hpp"
 #include "waits.hpp"
 
 // Types that all routes of the control API share: requests, answers, errors, and the state that routes work on.
@@ -91,8 +91,26 @@ struct ControlAnswer {
   const char* type = "text/plain; charset=utf-8";
 };
 
+/// The parsed JSON body of a request.
+class ControlBody {
+ public:
+  /// Mounted stubs show `label` in place of a file name. Throws ControlError `invalid_json`.
+  explicit ControlBody(const std::string& text, const std::string& label = {});
+
+  const Json& value() const { return json_->value(); }
+  const internal::JsonText& json() const { return *json_; }
+  bool has(const char* key) const { return value().is_object() && value().contains(key); }
+  /// Throws ControlError `invalid_request` if the body is not an object or has another key.
+  void require_keys(const std::vector<std::string>& keys) const;
+  /// Returns an `invalid_request` error about the value at a JSON pointer.
+  ControlError error(const std::string& pointer, const std::string& message) const;
+
+ private:
+  std::optional<internal::JsonText> json_;
+};
+
 /// Returns a 404 for an object that does not belong to the query's scope.
-ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope);
+ControlError not_of(const std::string& what, const char* code, const std::string& name, const std::string& scope);
 /// Returns a 404 such as `no_such_key`: "there is no key "x""; suggests the nearest of the `known` names.
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
 /// Returns a 400 with the first 20 problems. The message tells whether there are more.
@@ -106,24 +124,36 @@ Json as_json(const std::vector<ScriptProblem>& problems);
 /// Formats a time as RFC 3339 with milliseconds.
 Json as_json(TimePoint moment);
 
-/// Identifies a control API to its clients.
-struct ControlIdentity {
-  /// A random ID per run. If it changes, the client talks to another program.
-  std::string instance;
-  /// "http://127.0.0.1:8081".
-  std::string control_url;
-  std::chrono::system_clock::time_point started = std::chrono::system_clock::now();
+/// The active scopes of the control API: tests that share the gateway. The key of a scope has the same ID.
+class Scopes {
+ public:
+  void add(std::string id, std::string name);
+  /// Returns whether the scope existed.
+  bool remove(const std::string& id);
+  bool has(const std::string& id) const;
+  /// Returns a 404 that suggests the nearest scope.
+  ControlError unknown(const std::string& id) const;
+  /// ID and name of each, oldest first.
+  std::vector<std::pair<std::string, std::string>> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<std::string, std::string>> scopes_;
 };
 
 /// The state that routes work on. Thread-safe. Lives as long as the control server; the gateway outlives it.
 struct Control {
-  Control(Serving& its_serving, ControlIdentity its_identity);
+  Control(Serving& its_serving, std::string its_instance, std::string its_token);
 
   /// The gateway, its scripts and its flags.
   Serving& serving;
-  ControlIdentity identity;
+  /// A random ID per run. If it changes, the client talks to another program.
+  const std::string instance;
   /// The API's token. Only the answer to a console code may contain it.
-  std::string token;
+  const std::string token;
+  /// "http://127.0.0.1:8081".
+  std::string url;
+  const std::chrono::system_clock::time_point started = std::chrono::system_clock::now();
   /// All long polls, so that stop() can end them.
   Waits waits;
   /// Everything mounted through the API.
@@ -138,8 +168,8 @@ struct Control {
 
   Gateway& gateway() const;
   internal::Inside inside() const;
-  /// Returns the scope of `?scope=`, if present. Throws ControlError `no_such_scope`.
-  std::optional<Scope> scope_of(const ControlRequest& request) const;
+  /// Returns the ID of `?scope=`, or an empty text. Throws ControlError `no_such_scope`.
+  std::string scope_of(const ControlRequest& request) const;
 };
 
 /// A route of the API. Routes may share a path. Literal paths take precedence over paths with `{…}` segments.
@@ -164,13 +194,31 @@ inline constexpr char of_server[] = "it belongs to the whole server, which all s
 /// Returns the OpenAPI 3.1 document of the control API, which includes the schema of scripts.
 Json openapi_document();
 
+/// Selects the requests of a scope; of an empty one, all requests.
+RequestScope requests_of(const std::string& scope);
+/// Reads a body as a script. Within the scope, if any, `section` says which entry or entries the body is; an empty one
+/// means a whole document. Keeps new gates if the script will be mounted. Throws ControlError `invalid_json` and
+/// `invalid_script` with positions in the body.
+internal::ScriptText read_script(Control& control, const std::string& body, const std::string& scope,
+                                 const char* section, bool mounts = true);
+/// Returns stubs as JSON, with layer and scope.
+Json stubs_json(const Control& control, const std::vector<Stub>& stubs);
+/// Returns a script that replays the answer of this exchange: same bytes, same timing, same ending. Its first member
+/// warns that it contains a client's prompts and answers; it contains no secrets. Throws ControlError 404 `no_bundle`,
+/// with the reason, if no script can replay the answer.
+std::string bundle_of(const Control& control, const Exchange& exchange);
+
 // The route tables, one per file.
 
 std::vector<ControlRoute> root_routes();
 std::vector<ControlRoute> script_routes();
 std::vector<ControlRoute> stub_routes();
 std::vector<ControlRoute> failure_routes();
-std::vector<ControlRoute> evidence_routes();
+std::vector<ControlRoute> key_routes();
+std::vector<ControlRoute> clock_routes();
+std::vector<ControlRoute> asked_routes();
+std::vector<ControlRoute> journal_routes();
+std::vector<ControlRoute> scope_routes();
 
 }  // namespace endpoint
 }  // namespace mock_gateway

@@ -62,14 +62,13 @@ bool is_code_exchange(const ReceivedRequest& request) {
 ControlServer::ControlServer(Serving& serving, ControlSettings settings)
     : settings_(std::move(settings)),
       guard_(settings_.token, settings_.allowed_hosts),
-      control_(serving, ControlIdentity{settings_.instance, {}}) {
-  control_.token = settings_.token;
+      control_(serving, settings_.instance, settings_.token) {
   // Stop through the signal that the main thread waits for.
   control_.stop = [] { ::kill(::getpid(), SIGTERM); };
   try {
     server_.emplace(static_cast<internal::HttpHandler&>(*this), settings_.host, settings_.port, [this](int port) {
       guard_.set_allowed_hosts(settings_.host, port);
-      control_.identity.control_url = address_of(settings_.host, port);
+      control_.url = address_of(settings_.host, port);
     });
   } catch (const GatewayError& error) {
     throw BadValue("--control: " + without_prefix(error.what()));

@@ -38,7 +38,7 @@ class ControlServer final : private internal::HttpHandler {
   ControlServer& operator=(const ControlServer&) = delete;
 
   /// "http://127.0.0.1:8081".
-  const std::string& url() const { return control_.identity.control_url; }
+  const std::string& url() const { return control_.url; }
   const std::string& token() const { return settings_.token; }
   /// Returns the console's address with a new single-use code, which the console exchanges for the token.
   std::string console_address() { return console_address(codes_.make()); }

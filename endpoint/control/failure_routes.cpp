@@ -1,7 +1,6 @@
 // `/failures`, `/chaos`, `/connections`, `/operations`, `/listening`.
 
 #include "control.hpp"
-#include "script_text.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -24,10 +23,9 @@ constexpr char of_operations[] =
 /// Mounts the entries of a section. They are not tracked one by one, since clear() removes all.
 template <const char* Section>
 ControlAnswer mount(Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
-  const ScriptText script =
-      read_script(control, request.body, {std::string("POST ") + Section, Section, scope ? scope->id : std::string()});
-  control.layer.keep(control.gateway(), script.document.mount(control.gateway()), scope ? scope->id : std::string());
+  const std::string scope = control.scope_of(request);
+  const internal::ScriptText script = read_script(control, request.body, scope, Section);
+  control.layer.keep(control.gateway(), script.document->mount(control.gateway()), scope);
   return {201, Json{{"mounted", script.entries}}};
 }
 
@@ -53,15 +51,12 @@ Json text_of(const Control& control, const FailureScope& scope) {
   return nullptr;
 }
 
-bool is_of(const FailureScope& failures, const Scope& scope) {
-  return failures.kind() == FailureScope::Kind::key && failures.name() == scope.id;
-}
-
 ControlAnswer list_failures(Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
+  const std::string scope = control.scope_of(request);
   Json list = Json::array();
   for (const auto& queued : control.inside().failures()) {
-    if (scope && !is_of(queued.scope, *scope)) continue;
+    const bool is_of_key = queued.scope.kind() == FailureScope::Kind::key;
+    if (!scope.empty() && !(is_of_key && queued.scope.name() == scope)) continue;
     list.push_back(Json{{"text", std::to_string(queued.failure.status()) + " " + queued.failure.code()},
                         {"left", or_null(queued.left)},
                         {"for", text_of(control, queued.scope)}});
@@ -70,22 +65,22 @@ ControlAnswer list_failures(Control& control, const ControlRequest& request) {
 }
 
 ControlAnswer clear_failures(Control& control, const ControlRequest& request) {
-  if (const std::optional<Scope> scope = control.scope_of(request)) {
-    control.gateway().clear_failures(for_key(scope->id));
+  if (const std::string scope = control.scope_of(request); !scope.empty()) {
+    control.gateway().clear_failures(for_key(scope));
     return {};
   }
   return clear<failures_section, &Gateway::clear_failures>(control, request);
 }
 
 ControlAnswer list_chaos(Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
-  const auto is_wanted = [&](std::uint64_t owner) { return !scope || control.layer.chaos_is_of(owner, scope->id); };
+  const std::string scope = control.scope_of(request);
+  const auto is_wanted = [&](std::uint64_t owner) { return scope.empty() || control.layer.chaos_is_of(owner, scope); };
   return {200, Json{{chaos_section, control.inside().chaos(is_wanted)}}};
 }
 
 ControlAnswer clear_chaos(Control& control, const ControlRequest& request) {
-  if (const std::optional<Scope> scope = control.scope_of(request)) {
-    control.layer.remove_chaos(control.gateway(), scope->id);
+  if (const std::string scope = control.scope_of(request); !scope.empty()) {
+    control.layer.remove_chaos(control.gateway(), scope);
     return {};
   }
   return clear<chaos_section, &Gateway::clear_chaos>(control, request);

@@ -4,10 +4,12 @@
 
 #include <utility>
 
-#include "scopes.hpp"
-
 namespace mock_gateway {
 namespace endpoint {
+
+std::string scoped_name(const std::string& scope, const std::string& name) {
+  return scope.empty() ? name : scope + ":" + name;
+}
 
 std::unique_lock<std::mutex> Gates::naming() {
   return files_ ? internal::lock_gate_names(*files_) : std::unique_lock<std::mutex>(naming_);

@@ -8,8 +8,10 @@
 #include "../library.hpp"
 
 namespace mock_gateway {
-
 namespace endpoint {
+
+/// Returns a unique name for a scope's state machine or gate. Without a scope, returns the name itself.
+std::string scoped_name(const std::string& scope, const std::string& name);
 
 /// The gates of scripts. Within a scope, and outside all scopes, a name means the same gate in every document.
 class Gates {

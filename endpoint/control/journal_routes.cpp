@@ -9,9 +9,7 @@
 #include "../messages.hpp"
 #include "../recorded_reply.hpp"
 #include "../recorded_request.hpp"
-#include "body.hpp"
-#include "bundle.hpp"
-#include "evidence_routes.hpp"
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -219,7 +217,7 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
   const Duration wait = request.duration("wait").value_or(Duration::zero());
   // A cursor from an earlier run may be too large and would wait forever.
   cursor = std::min(cursor, control.feed.look());
-  control.waits.wait_until(deadline_of(wait), request, [&] {
+  control.waits.wait_for(wait, request, [&] {
     control.feed.look();
     return next_change(control, filter, cursor).has_value();
   });
@@ -229,6 +227,15 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
     cursor = change->revision;
   }
   return page.answer(cursor, change.has_value(), journal.evicted());
+}
+
+ControlAnswer older_exchanges(Control& control, const Filter& filter, Page page, std::optional<std::uint64_t> before) {
+  const Journal journal = control.gateway().journal();
+  const std::uint64_t cursor = control.feed.look();
+  std::optional<internal::JournalFeed::Change> older =
+      next_older(control, filter, before.value_or(std::numeric_limits<std::uint64_t>::max()));
+  for (; older && !page.is_full(); older = next_older(control, filter, older->exchange.id())) page.add(*older);
+  return page.answer(cursor, older.has_value(), journal.evicted());
 }
 
 ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
@@ -242,11 +249,7 @@ ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
   }
   if (request.value("wait"))
     throw ControlError(400, "invalid_request", "?wait= waits for a change after a cursor: give ?after=CURSOR too");
-  const Journal journal = control.gateway().journal();
-  const std::uint64_t cursor = control.feed.look();
-  std::optional<internal::JournalFeed::Change> older = next_older(control, filter, before.value_or(most));
-  for (; older && !page.is_full(); older = next_older(control, filter, older->exchange.id())) page.add(*older);
-  return page.answer(cursor, older.has_value(), journal.evicted());
+  return older_exchanges(control, filter, std::move(page), before);
 }
 
 /// Returns the filter of the query and of the body's matchers: `{"when": {"user_says": "weather"}}`.
@@ -276,23 +279,18 @@ ControlAnswer count_exchanges(Control& control, const ControlRequest& request) {
 ControlAnswer find_exchanges(Control& control, const ControlRequest& request) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const Filter filter = filter_of_body(control, request);
-  const Journal journal = control.gateway().journal();
   Page page(request.number("limit", 1, 1000).value_or(200));
-  const std::uint64_t cursor = control.feed.look();
-  std::optional<internal::JournalFeed::Change> older =
-      next_older(control, filter, request.number("before", 1, most).value_or(most));
-  for (; older && !page.is_full(); older = next_older(control, filter, older->exchange.id())) page.add(*older);
-  return page.answer(cursor, older.has_value(), journal.evicted());
+  return older_exchanges(control, filter, std::move(page), request.number("before", 1, most));
 }
 
 /// Returns the exchange of the path. Throws ControlError `no_such_exchange`, also for another scope's exchange.
 Exchange exchange_of(const Control& control, const ControlRequest& request) {
   const std::uint64_t id = request.id(0, "no_such_exchange", "exchange");
-  const std::optional<Scope> scope = control.scope_of(request);
+  const std::string scope = control.scope_of(request);
   try {
     Exchange exchange = control.gateway().journal().at(id);
-    if (scope && exchange.key_id() != scope->id)
-      throw not_of("exchange", "no_such_exchange", request.parameters.at(0), *scope);
+    if (!scope.empty() && exchange.key_id() != scope)
+      throw not_of("exchange", "no_such_exchange", request.parameters.at(0), scope);
     return exchange;
   } catch (const GatewayError& error) {
     throw ControlError(404, "no_such_exchange", without_prefix(error.what()));
@@ -334,8 +332,8 @@ ControlAnswer clear_journal(Control& control, const ControlRequest& request) {
 
 /// Explains a request. Without a scope, it uses the default key.
 ControlAnswer explain(Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
-  const ApiKey key = control.gateway().keys().find(scope ? scope->id : default_key_id);
+  const std::string scope = control.scope_of(request);
+  const ApiKey key = control.gateway().keys().find(scope.empty() ? default_key_id : scope);
   Json explanation = control.inside().explain(request.body, key);
   explanation["decision"] = with_underscores(explanation["decision"]);
   return {200, std::move(explanation)};

@@ -3,8 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "body.hpp"
-#include "evidence_routes.hpp"
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -51,15 +50,15 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["limit"] = limit_json(key.limit);
   json["limit_tokens"] = limit_json(key.limit_tokens);
   json["limit_group"] = key.limit_group.empty() ? Json() : Json(internal::text::as_utf8(key.limit_group));
-  json["scope"] = control.scopes.find(key.id).has_value();
+  json["scope"] = control.scopes.has(key.id);
   return json;
 }
 
 /// Returns the key of the path. Throws ControlError `no_such_key`.
 ApiKey key_of(const Control& control, const ControlRequest& request) {
   const std::string& id = request.parameters.at(0);
-  const std::optional<Scope> scope = control.scope_of(request);
-  if (scope && id != scope->id) throw not_of("key", "no_such_key", id, *scope);
+  const std::string scope = control.scope_of(request);
+  if (!scope.empty() && id != scope) throw not_of("key", "no_such_key", id, scope);
   std::vector<std::string> known;
   for (const ApiKey& key : control.gateway().keys().list()) {
     if (key.id == id) return key;
@@ -83,10 +82,10 @@ ApiKey living_key(const Control& control, const ControlRequest& request) {
 }
 
 ControlAnswer list_keys(Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
+  const std::string scope = control.scope_of(request);
   Json keys = Json::array();
   for (const ApiKey& key : control.gateway().keys().list())
-    if (!scope || key.id == scope->id) keys.push_back(key_json(control, key));
+    if (scope.empty() || key.id == scope) keys.push_back(key_json(control, key));
   return {200, Json{{"keys", std::move(keys)}}};
 }
 

@@ -28,13 +28,12 @@ ControlAnswer show_root(Control& control, const ControlRequest&) {
                     {"keys", control.gateway().keys().list().size()},
                     {"scopes", control.scopes.all().size()},
                     {"asked", inside.asked({}).size()}};
-  const ControlIdentity& identity = control.identity;
-  return {200, Json{{"instance", identity.instance},
+  return {200, Json{{"instance", control.instance},
                     {"version", MOCK_GATEWAY_VERSION},
                     {"pid", static_cast<std::int64_t>(::getpid())},
                     {"base_url", control.gateway().base_url()},
-                    {"control_url", identity.control_url},
-                    {"started", as_json(std::chrono::time_point_cast<TimePoint::duration>(identity.started))},
+                    {"control_url", control.url},
+                    {"started", as_json(std::chrono::time_point_cast<TimePoint::duration>(control.started))},
                     {"now", as_json(inside.now())},
                     {"clock", inside.clock_kind()},
                     {"listening", control.listening.load()},
@@ -50,7 +49,7 @@ ControlAnswer show_metrics(Control& control, const ControlRequest&) {
   const std::size_t open = control.inside().open_requests();
   return {200,
           {},
-          control.serving.metrics().text(control.identity.instance, open),
+          control.serving.metrics().text(control.instance, open),
           nullptr,
           "text/plain; version=0.0.4; charset=utf-8"};
 }

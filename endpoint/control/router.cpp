@@ -49,7 +49,8 @@ std::optional<std::string> decoded(std::string text) {
 }  // namespace
 
 ControlRouter::ControlRouter() {
-  for (const auto& table : {root_routes(), script_routes(), stub_routes(), failure_routes(), evidence_routes()})
+  for (const auto& table : {root_routes(), script_routes(), stub_routes(), failure_routes(), key_routes(),
+                            clock_routes(), asked_routes(), journal_routes(), scope_routes()})
     routes_.insert(routes_.end(), table.begin(), table.end());
   // Literal paths come before paths with parameters.
   std::stable_sort(routes_.begin(), routes_.end(), [](const ControlRoute& one, const ControlRoute& other) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "evidence_routes.hpp"
+#include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -25,7 +25,7 @@ ControlAnswer create_scope(Control& control, const ControlRequest& request) {
     request.require_name("/name", name);
   }
   const CreatedKey key = control.gateway().keys().create(name);
-  control.scopes.add({key.id, key.description});
+  control.scopes.add(key.id, key.description);
   return {201, Json{{"id", key.id},
                     {"name", internal::text::as_utf8(key.description)},
                     {"api_key", key.secret},
@@ -34,8 +34,8 @@ ControlAnswer create_scope(Control& control, const ControlRequest& request) {
 
 ControlAnswer list_scopes(Control& control, const ControlRequest&) {
   Json scopes = Json::array();
-  for (const Scope& scope : control.scopes.all())
-    scopes.push_back(Json{{"id", scope.id}, {"name", internal::text::as_utf8(scope.name)}});
+  for (const auto& [id, name] : control.scopes.all())
+    scopes.push_back(Json{{"id", id}, {"name", internal::text::as_utf8(name)}});
   return {200, Json{{"scopes", std::move(scopes)}}};
 }
 
@@ -59,15 +59,10 @@ void forget(Control& control, const std::string& id) {
 ControlAnswer end(Control& control, const ControlRequest& request) {
   const std::string& id = request.parameters.at(0);
   static_cast<void>(request.object({}));
-  const std::optional<Scope> scope = control.scopes.find(id);
   // If two requests end the scope, only one succeeds.
-  if (!scope || !control.scopes.remove(id)) {
-    std::vector<std::string> known;
-    for (const Scope& one : control.scopes.all()) known.push_back(one.id);
-    throw no_such("scope", id, known);
-  }
-  const Verification verification = control.gateway().verify(scope->id);
-  const Review review = control.gateway().review(scope->id);
+  if (!control.scopes.remove(id)) throw control.scopes.unknown(id);
+  const Verification verification = control.gateway().verify(id);
+  const Review review = control.gateway().review(id);
   bool ok = static_cast<bool>(verification);
   // Like --fail-on error, the default.
   for (const Finding& finding : review.findings()) ok = ok && finding.severity != Severity::error;
@@ -86,15 +81,10 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
 
 }  // namespace
 
-std::vector<ControlRoute> verdict_routes() {
+std::vector<ControlRoute> scope_routes() {
   return {
       {"GET", "/verify", {"scope"}, &verify},
       {"GET", "/review", {"scope"}, &review},
-  };
-}
-
-std::vector<ControlRoute> scope_routes() {
-  return {
       {"GET", "/scopes", {}, &list_scopes, of_server},
       {"POST", "/scopes", {}, &create_scope, of_server},
       {"DELETE", "/scopes/{id}", {}, &end, "the path names the scope"},

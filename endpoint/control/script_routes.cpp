@@ -5,8 +5,6 @@
 
 #include "../serving.hpp"
 #include "control.hpp"
-#include "script_text.hpp"
-#include "stub_json.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -45,27 +43,24 @@ Json without_secrets(Json document) {
 ControlAnswer put_script(Control& control, const ControlRequest& request) {
   const std::string check = request.value("check").value_or("0");
   if (check != "0" && check != "1") throw ControlError(400, "invalid_request", "?check= is 1, or left out");
-  const ScriptTextOptions options{"PUT script", "", {}, check == "0"};
   if (check == "1") {
     try {
-      const ScriptText script = read_script(control, request.body, options);
-      return {200, Json{{"ok", true}, {"problems", as_json(script.document.warnings(control.gateway()))}}};
+      const internal::ScriptText script = read_script(control, request.body, "", "", false);
+      return {200, Json{{"ok", true}, {"problems", as_json(script.document->warnings(control.gateway()))}}};
     } catch (const ControlError& error) {
       if (error.problems.empty()) throw;
       return {200, Json{{"ok", false}, {"problems", as_json(error.problems)}}};
     }
   }
-  const ScriptText script = read_script(control, request.body, options);
-  control.layer.put(control.gateway(), script.document, without_secrets(script.json));
+  const internal::ScriptText script = read_script(control, request.body, "", "");
+  control.layer.put(control.gateway(), *script.document, without_secrets(request.json()));
   return {200, Json{{"stubs", stubs_json(control, control.layer.document_stubs())},
-                    {"warnings", as_json(script.document.warnings(control.gateway()))}}};
+                    {"warnings", as_json(script.document->warnings(control.gateway()))}}};
 }
 
 ControlAnswer list_states(Control& control, const ControlRequest& request) {
   const std::map<std::string, std::string> all = control.inside().states();
-  const std::optional<Scope> scope = control.scope_of(request);
-  if (!scope) return {200, Json{{"states", Json(all)}}};
-  const std::string prefix = scoped_name(scope->id, "");
+  const std::string prefix = scoped_name(control.scope_of(request), "");
   Json its = Json::object();
   for (const auto& [machine, state] : all)
     if (machine.compare(0, prefix.size(), prefix) == 0) its[machine.substr(prefix.size())] = state;
@@ -73,8 +68,7 @@ ControlAnswer list_states(Control& control, const ControlRequest& request) {
 }
 
 std::string machine_of(const Control& control, const ControlRequest& request) {
-  const std::optional<Scope> scope = control.scope_of(request);
-  return scoped_name(scope ? scope->id : std::string(), request.parameters.at(0));
+  return scoped_name(control.scope_of(request), request.parameters.at(0));
 }
 
 ControlAnswer show_state(Control& control, const ControlRequest& request) {
@@ -97,8 +91,7 @@ ControlAnswer set_state(Control& control, const ControlRequest& request) {
                           R"(expected the new state of the machine, such as {"state": "paid"})");
   request.require_name("", request.parameters.at(0));
   request.require_name("/state", body["state"].get_ref<const std::string&>());
-  const std::optional<Scope> scope = control.scope_of(request);
-  control.inside().set_state(machine_of(control, request), body["state"], scope ? scope->id : std::string());
+  control.inside().set_state(machine_of(control, request), body["state"], control.scope_of(request));
   return {200, Json{{"state", body["state"]}}};
 }
 
@@ -137,8 +130,8 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
       what.push_back(part);
     }
   }
-  const std::optional<Scope> scope = control.scope_of(request);
-  if (scope) {
+  const std::string scope = control.scope_of(request);
+  if (!scope.empty()) {
     if (body.contains("what") && has_part(what, "connections"))
       throw request.invalid("/what", "connection faults belong to no scope; omit \"connections\" or the scope");
     what.erase(std::remove(what.begin(), what.end(), "connections"), what.end());
@@ -152,8 +145,8 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
     if (has(part)) sections.push_back(std::string("/") + part);
   }
   for (const char* part : {"keys", "operations", "scopes"}) kept.push_back(part);
-  if (scope) {
-    reset_scope(control, scope->id, what);
+  if (!scope.empty()) {
+    reset_scope(control, scope, what);
     return {200, Json{{"reset", std::move(done)}, {"kept", std::move(kept)}}};
   }
   control.layer.forget(sections);

@@ -31,14 +31,16 @@ class Waits::Turn {
   std::atomic<std::size_t>& waiting_;
 };
 
-bool Waits::wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition) {
+bool Waits::wait_for(Duration time, const ControlRequest& request, const std::function<bool()>& condition) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
   // Poll fast at first: most conditions hold soon.
   constexpr std::chrono::milliseconds longest_pause{20};
   std::chrono::milliseconds pause{1};
   std::optional<Turn> turn;
   for (;;) {
     if (condition()) return true;
-    const Moment now = std::chrono::steady_clock::now();
+    const Clock::time_point now = Clock::now();
     if (now >= deadline) return false;
     if (request.is_abandoned && request.is_abandoned())
       throw ControlError(503, "client_left", "the client has left");  // not read by a client

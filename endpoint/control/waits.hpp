@@ -1,11 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <mutex>
+
+#include "../library.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -15,12 +16,10 @@ struct ControlRequest;
 /// The long polls of the control API.
 class Waits {
  public:
-  using Moment = std::chrono::steady_clock::time_point;
-
-  /// Polls the condition until it holds or the deadline passes, and returns whether it held. Checks at once, then every
+  /// Polls the condition until it holds or the time has passed, and returns whether it held. Checks at once, then every
   /// few milliseconds, without a lock. Throws ControlError `stopping` at the end of the program, and `client_left` if
   /// the client disconnects, which frees the connection.
-  bool wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition);
+  bool wait_for(Duration time, const ControlRequest& request, const std::function<bool()>& condition);
   /// Ends all current and future waits.
   void stop();
   bool is_stopped() const { return stopped_; }
