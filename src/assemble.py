@@ -11,6 +11,7 @@ Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broke
 """
 
 import argparse
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -19,7 +20,6 @@ LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "h
 ROOT = "mock_gateway.hpp"
 PROGRAM = "program"  # the folder that only the program compiles; not part of the header
 INTERFACE_LINES = 4800  # the maximum, because every test file compiles them
-VERSION = "core/version.hpp"
 ADAPTERS = "adapters/"  # the only layer whose code is compiled in the including file
 # The parts to reimplement for another system or transport.
 PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets", "http/workers")
@@ -36,6 +36,25 @@ OPAQUE = re.compile(
 )
 DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(?:<(?P<system>[^>]+)>|"(?P<project>[^"]+)")\s*(?://.*)?$')
+MACROS = """\
+// The mode is part of every mangled name: files that disagree fail to link, and share no half a library.
+#if MOCK_GATEWAY_HEADER_ONLY
+#define MOCK_GATEWAY_ABI header_only_{abi}
+#define MOCK_GATEWAY_INLINE inline
+#else
+#define MOCK_GATEWAY_ABI compiled_{abi}
+#define MOCK_GATEWAY_INLINE
+#endif
+"""
+IMPLEMENTATION_GUARD = """\
+#if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
+#if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY
+#error "mock_gateway::mock_gateway is compiled: link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"
+#elif defined(MOCK_GATEWAY_COMPILED)
+#error "mock_gateway::mock_gateway brings the implementation: remove MOCK_GATEWAY_IMPLEMENTATION"
+#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
+#define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
+"""
 
 
 def blank_out(text):
@@ -205,22 +224,12 @@ class Library:
             self.parts[path] = Part(src, path, self.problems)
         for part in self.parts.values():
             self._check_place(part)
-        root = self.parts.get(src / ROOT)
-        if not root:
-            self.problems.append(f"{src.name}/{ROOT}:1: missing: it says what the interface consists of")
-            return
-        self.description = []
-        for line in root.kept:
-            if not line.startswith("//"):
-                break
-            self.description.append(line)
+        root = self.parts[src / ROOT]
+        self.description = list(itertools.takewhile(lambda line: line.startswith("//"), root.kept))
 
         # Always comes first in the interface, so it is not placed as a dependency.
-        self.version = self.parts.get(src / VERSION)
-        number = self.version and re.search(r'^#define MOCK_GATEWAY_VERSION "(.*)"', "\n".join(self.version.lines), re.M)
-        if not number:
-            self.problems.append(f"{src.name}/{VERSION}:1: missing: it defines MOCK_GATEWAY_VERSION")
-            return
+        self.version = self.parts[src / "core/version.hpp"]
+        number = re.search(r'^#define MOCK_GATEWAY_VERSION "(.*)"', "\n".join(self.version.lines), re.M)
         self.abi = "_".join(number[1].split(".")[:2])  # before 1.0, minor versions may change the interface
         placed, self.interface, self.implementation = {root.path, self.version.path}, [], []
         self.adapters = [part for part in self.parts.values() if part.is_adapter]
@@ -299,43 +308,37 @@ def assemble(library):
 
     def add(part):
         contents.append((part.name, len(body)))
-        body.append(f"// ---- {part.name} ".ljust(120, "-"))
-        body.append("")
-        body.extend(part.kept)
-        body.append("")
+        body.extend([f"// ---- {part.name} ".ljust(120, "-"), "", *part.kept, ""])
 
     def define_macros():
-        body.extend(
-            [
-                "// The mode is part of every mangled name: files that disagree fail to link, and share no half a library.",
-                "#if MOCK_GATEWAY_HEADER_ONLY",
-                f"#define MOCK_GATEWAY_ABI header_only_{library.abi}",
-                "#define MOCK_GATEWAY_INLINE inline",
-                "#else",
-                f"#define MOCK_GATEWAY_ABI compiled_{library.abi}",
-                "#define MOCK_GATEWAY_INLINE",
-                "#endif",
-                "",
-            ]
-        )
+        body.extend(MACROS.format(abi=library.abi).split("\n"))
 
     def undefine_macros():
         body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE"])
 
-    def half(heading, parts, open_lines, close_lines, first=()):
-        contents.append((heading, len(body)))
-        body.extend(open_lines + [""])
-        body.extend(include_block(parts, already))
-        for part in first:
-            add(part)
+    def add_all(parts):
         define_macros()
         for part in parts:
             add(part)
         undefine_macros()
-        body.extend(close_lines)
 
-    def tail(adapters):
-        guards = {part: f"MOCK_GATEWAY_ADAPTER_{part.path.stem.upper()}" for part in adapters}
+    contents.append(("Interface", 0))
+    body.extend(["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP", ""])
+    body.extend(include_block(library.interface, already))
+    of_interface = set(already)  # the includes that adapters can rely on in either mode
+    add(library.version)
+    add_all(library.interface)
+    body.extend(["#endif  // MOCK_GATEWAY_HPP", ""])
+
+    contents.append(("Implementation", len(body)))
+    body.extend(IMPLEMENTATION_GUARD.split("\n"))
+    body.extend(include_block(library.implementation, already))
+    add_all(library.implementation)
+    body.append("#endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED")
+    body.append("#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)")
+
+    if library.adapters:
+        guards = {part: f"MOCK_GATEWAY_ADAPTER_{part.path.stem.upper()}" for part in library.adapters}
         contents.append(("Adapters", len(body) + 1))
         body.extend(["", "// Outside of the guards above, so that an adapter may be asked for after a first include."])
         body.extend(("#if " + " || \\\n    ".join(f"defined({guard})" for guard in guards.values())).split("\n"))
@@ -348,34 +351,6 @@ def assemble(library):
             body.extend([f"#endif  // {guard}", ""])
         undefine_macros()
         body.append("#endif  // adapters")
-
-    half(
-        "Interface",
-        library.interface,
-        ["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP"],
-        ["#endif  // MOCK_GATEWAY_HPP", ""],
-        [library.version],
-    )
-    of_interface = set(already)  # the includes that adapters can rely on in either mode
-    half(
-        "Implementation",
-        library.implementation,
-        [
-            "#if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
-            "#if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY",
-            '#error "mock_gateway::mock_gateway is compiled: link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"',
-            "#elif defined(MOCK_GATEWAY_COMPILED)",
-            '#error "mock_gateway::mock_gateway brings the implementation: remove MOCK_GATEWAY_IMPLEMENTATION"',
-            "#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)",
-            "#define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
-        ],
-        [
-            "#endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
-            "#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
-        ],
-    )
-    if library.adapters:
-        tail(library.adapters)
 
     top = library.description + [
         "//",
