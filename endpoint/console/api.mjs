@@ -1,4 +1,4 @@
-// Calls of the control API; the token of the tab; curl commands.
+// Calls of the control API; the token of the tab.
 
 const NAME = 'mock-gateway-control-token';
 
@@ -147,23 +147,4 @@ export function withQuery(path, values) {
   }
   const text = query.toString();
   return text ? `${path}?${text}` : path;
-}
-
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-
-/// JSON in ASCII, which is the same when shown, copied and pasted.
-const ascii = (value) => JSON.stringify(value).replace(/[^ -~]/g,
-  (unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0'));
-
-/// The shell command of a request. It names the token by the variable that the program reads.
-export function curl(method, path, body) {
-  const parts = [method === 'GET' ? 'curl' : `curl -X ${method}`, quoted(`${location.origin}/control/v1${path}`),
-    '-H "Authorization: Bearer $MOCK_GATEWAY_CONTROL_TOKEN"'];
-  if (body === undefined) return parts.join(' \\\n  ');
-  parts.push("-H 'Content-Type: application/json'");
-  const isText = typeof body === 'string';
-  // The command reads a file if a shell line cannot carry the text safely.
-  if (isText && (body.length > 8000 || /[^ -~\n\t]/.test(body))) parts.push('--data-binary @script.jsonc');
-  else parts.push(`--data-binary ${quoted(isText ? body : ascii(body))}`);
-  return parts.join(' \\\n  ');
 }

@@ -1,7 +1,6 @@
 // The clock.
 
 import { call, get } from './api.mjs';
-import { curlButton } from './dialogs.mjs';
 import { button, el, field, form, refill, say } from './dom.mjs';
 import { live } from './live.mjs';
 import { cut, milliseconds, timeOfDay } from './text.mjs';
@@ -43,5 +42,5 @@ function advanceForm(refresh) {
       const answer = await call('POST', '/clock/next');
       await refresh();
       told(answer);
-    }), curlButton('the clock', () => [['Advance', 'POST', '/clock/advance', { by: by.value.trim() }], ['To the next wait', 'POST', '/clock/next']])));
+    })));
 }

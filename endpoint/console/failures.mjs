@@ -2,7 +2,7 @@
 
 import { call, get } from './api.mjs';
 import { showClock } from './clock.mjs';
-import { confirmed, curlButton } from './dialogs.mjs';
+import { confirmed } from './dialogs.mjs';
 import { add, button, editor, el, field, form, refill, say, select, withOptions } from './dom.mjs';
 import { keySelect } from './keys.mjs';
 import { answered, live } from './live.mjs';
@@ -34,8 +34,7 @@ function mounted(parts, signal, { title, path, about, line, label, said, fields,
     const all = answer[name];
     refill(list, all.length > 0 && [
       el('ul', {}, all.map((one) => el('li', {}, line(one)))),
-      el('div', { class: 'row' }, button('Clear all', clear, { class: 'small danger', 'aria-label': `Clear all: ${title}`, 'data-focus': `clear:${name}` }),
-        curlButton(title, () => [['Clear all', 'DELETE', path]], `curl:${name}`))]);
+      el('div', { class: 'row' }, button('Clear all', clear, { class: 'small danger', 'aria-label': `Clear all: ${title}`, 'data-focus': `clear:${name}` }))]);
   }, { signal });
   async function clear() {
     await call('DELETE', path);
@@ -46,7 +45,7 @@ function mounted(parts, signal, { title, path, about, line, label, said, fields,
     await call('POST', path, body());
     await refresh();
     say(said);
-  }, fields, el('div', { class: 'row' }, el('button', {}, label), curlButton(title.toLowerCase(), () => [[label, 'POST', path, body()]])))));
+  }, fields, el('div', { class: 'row' }, el('button', {}, label)))));
   return refresh;
 }
 
@@ -114,7 +113,7 @@ function listeningSection(parts, signal) {
         await call('PUT', '/listening', { listening: !listening });
         await refresh();
         say(listening ? 'Connections are refused.' : 'Connections are accepted.');
-      }, { 'data-focus': 'listening' }), curlButton('the port', () => [[label, 'PUT', '/listening', { listening: !listening }]], 'curl:listening')));
+      }, { 'data-focus': 'listening' })));
   }, { signal });
   return refresh;
 }
@@ -127,5 +126,5 @@ function resetSection(refreshAll) {
       const { reset, kept } = await call('POST', '/reset', {});
       await refreshAll();
       say(`Reset: ${reset.join(', ')}. Kept: ${kept.join(', ')}.`);
-    }, { class: 'danger', 'data-focus': 'reset' }), curlButton('the reset', () => [['Reset', 'POST', '/reset', {}]])));
+    }, { class: 'danger', 'data-focus': 'reset' })));
 }

@@ -2,7 +2,7 @@
 
 import { call, get, withQuery } from './api.mjs';
 import { lastUserText } from './conversation.mjs';
-import { confirmed, copy, curlButton } from './dialogs.mjs';
+import { confirmed, copy } from './dialogs.mjs';
 import { add, button, editor, el, facts, field, form, placed, refill, row, save, say, shown, table, text } from './dom.mjs';
 import { complain, live } from './live.mjs';
 import { nearMisses, stubName } from './near_misses.mjs';
@@ -99,12 +99,11 @@ async function showStub(main, id, signal) {
 function drawScript(container, stub, path) {
   const written = stub.script && jsonText(stub.script);
   const removing = button('Remove', () => remove(stub, path), { class: 'danger', 'data-focus': 'remove' });
-  const curl = curlButton('this stub', () => [['Show', 'GET', path], ['Remove', 'DELETE', path]]);
-  if (!written) return refill(container, el('p', {}, 'A flag of the program made this stub. It has no script.'), el('div', { class: 'row' }, removing, curl));
+  if (!written) return refill(container, el('p', {}, 'A flag of the program made this stub. It has no script.'), el('div', { class: 'row' }, removing));
   refill(container, el('h2', {}, 'Script'), text(written, { most: 20000 }), el('div', { class: 'row' },
     button('Edit', () => edit(container, stub, path, written), { 'data-focus': 'edit' }),
     button('Copy', () => copy('the stub', written), { 'data-focus': 'copy' }),
-    button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing, curl));
+    button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing));
 }
 
 /// The file is a script with this one stub.
@@ -150,8 +149,7 @@ export function stubMaker(exchange) {
       el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, but would not answer this request.'));
   }, field('Stub', document, 'The conditions match this request. Replace the reply with a text, or with an object as in a script.'),
   el('div', { class: 'row' }, el('button', {}, 'Make the stub'),
-    button('Copy', () => copy('the stub', document.value)), button('Download', () => download('stub.json', document.value)),
-    curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]])), result);
+    button('Copy', () => copy('the stub', document.value)), button('Download', () => download('stub.json', document.value))), result);
 }
 
 function addForm(refresh) {
@@ -161,7 +159,7 @@ function addForm(refresh) {
     await refresh();
     say(`${count(stubs.length, 'stub')} added, before all older stubs.`);
   }, field('Stub', document, 'A stub of a script, or {"stubs": […]}. New stubs come before older ones.'),
-  el('div', { class: 'row' }, el('button', {}, 'Add'), curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]]))));
+  el('div', { class: 'row' }, el('button', {}, 'Add'))));
 }
 
 function explainForm() {
@@ -173,5 +171,5 @@ function explainForm() {
       el('a', { href: `#/stubs/${answer.stub.id}` }, cut(stubName(answer.stub), 200))]),
     answer.near_misses.length > 0 ? nearMisses(answer.near_misses) : answer.message && el('pre', { class: 'text', tabindex: 0 }, cut(answer.message, 4000)));
   }, field('Chat request', request, 'The body of a chat request. Nothing is sent or changed.'),
-  el('div', { class: 'row' }, el('button', {}, 'Explain'), curlButton('the question', () => [['Explain', 'POST', '/journal/explain', request.value]])), result));
+  el('div', { class: 'row' }, el('button', {}, 'Explain')), result));
 }
