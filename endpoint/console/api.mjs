@@ -2,13 +2,8 @@
 
 const NAME = 'mock-gateway-control-token';
 
-/// A refusal of the gateway, with its code and problems. Status 0: the gateway did not answer.
-class ApiError extends Error {
-  constructor(status, code, message, problems = []) {
-    super(message);
-    Object.assign(this, { name: 'ApiError', status, code, problems });
-  }
-}
+/// A refusal of the gateway. Status 0: the gateway did not answer.
+const refusal = (status, message, problems = []) => Object.assign(new Error(message), { status, problems });
 
 /// Dispatches "refused" if the gateway refuses the token, "lost" if it does not answer, "found" if it answers.
 export const connection = new EventTarget();
@@ -121,15 +116,14 @@ async function answerOf(method, path, body, signal) {
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     connection.dispatchEvent(new Event('lost'));
-    throw new ApiError(0, 'no_answer', 'The gateway does not answer. Is it still running?');
+    throw refusal(0, 'The gateway does not answer. Is it still running?');
   }
   connection.dispatchEvent(new Event('found'));
   const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
   if (response.ok) return { isJson, content };
   const answer = isJson && content ? parsed(content) : {};
   if (response.status === 401) connection.dispatchEvent(new Event('refused'));
-  throw new ApiError(response.status, answer.code ?? '', answer.message ?? `The gateway answered ${response.status}.`,
-    answer.problems ?? []);
+  throw refusal(response.status, answer.message ?? `The gateway answered ${response.status}.`, answer.problems);
 }
 
 /// Parses JSON and keeps integers that a JavaScript number cannot hold, such as a seed of 64 bits. Older browsers round them.

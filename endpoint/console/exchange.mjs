@@ -8,9 +8,8 @@ import { findingList, isNote, noteList } from './findings.mjs';
 import { lookOf, outcomeOf } from './journal.mjs';
 import { limits, rights } from './keys.mjs';
 import { answered, complain, live } from './live.mjs';
-import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
-import { stubMaker } from './stubs.mjs';
+import { nearMisses, stubMaker, stubName } from './stubs.mjs';
 import { timeline } from './timeline.mjs';
 
 export async function showExchange(main, { parts, query, signal }) {

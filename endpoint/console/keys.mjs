@@ -75,7 +75,11 @@ async function remove(key, name, refresh) {
   document.querySelector('[data-focus="create"]')?.focus();
 }
 
-const words = (text, between) => text.split(between).map((word) => word.trim()).filter(Boolean);
+/// The words of a list; null if it has none.
+function words(text, between) {
+  const all = text.split(between).map((word) => word.trim()).filter(Boolean);
+  return all.length > 0 ? all : null;
+}
 
 /// Inputs for the rights and limits of a key, and a function that reads them.
 function rightsFields(key) {
@@ -91,12 +95,8 @@ function rightsFields(key) {
     limit.value = key.limit ?? '';
     tokens.value = key.limit_tokens ?? '';
   }
-  const read = () => {
-    const wanted = { models: words(models.value, ','), operations: words(operations.value, '\n') };
-    return { name: name.value.trim(), models: wanted.models.length > 0 ? wanted.models : null,
-      operations: wanted.operations.length > 0 ? wanted.operations : null, limit: limit.value.trim() || null,
-      limit_tokens: tokens.value.trim() || null };
-  };
+  const read = () => ({ name: name.value.trim(), models: words(models.value, ','), operations: words(operations.value, '\n'),
+    limit: limit.value.trim() || null, limit_tokens: tokens.value.trim() || null });
   return { read, fields: [
     field('Description', name),
     field('Models', models, 'Separated by commas. Empty: all models.'),

@@ -4,7 +4,7 @@ import { get } from './api.mjs';
 import { add, el, message, placed, refill } from './dom.mjs';
 import { findingList, isNote, noteList } from './findings.mjs';
 import { live } from './live.mjs';
-import { nearMisses } from './near_misses.mjs';
+import { nearMisses } from './stubs.mjs';
 import { count, cut } from './text.mjs';
 
 export function showReview(main, { signal }) {

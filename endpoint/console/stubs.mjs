@@ -1,17 +1,35 @@
-// Stubs in pages; one stub with its script; adding a stub; which stub would answer a request.
+// Stubs in pages; one stub with its script; adding a stub; which stub would answer a request; the closest stubs of a request.
 
 import { call, get, withQuery } from './api.mjs';
 import { lastUserText } from './conversation.mjs';
 import { confirmed, copy } from './dialogs.mjs';
 import { add, button, editor, el, facts, field, form, placed, refill, row, save, say, shown, table, text } from './dom.mjs';
 import { complain, live } from './live.mjs';
-import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, jsonText } from './text.mjs';
 
 const headings = ['Order', 'Stub', 'Conditions', 'Reply', 'Calls', 'Expected', 'From'];
 const example = '{\n  "when": {"user_says": "weather"},\n  "reply": "It is 21 degrees."\n}';
 const question = '{"model": "mock-model", "messages": [{"role": "user", "content": "How is the weather?"}]}';
 const PAGE = 100;
+
+export function stubName(stub) {
+  return stub.name || stub.title || `stub ${stub.id}`;
+}
+
+/// The conditions of each stub, with a mark for whether they hold. Functions of a test are not called again. `focus` makes the
+/// links of several lists distinct.
+export function nearMisses(list, focus = 'near') {
+  const marks = new Map([[true, ['✔', 'holds', 'good']], [false, ['✘', 'does not hold', 'bad']], [null, ['?', 'not checked', '']]]);
+  return el('ol', { class: 'near' }, list.map((near) => el('li', {},
+    el('p', {}, el('a', { href: `#/stubs/${near.stub.id}`, 'data-focus': `${focus}:stub:${near.stub.id}` }, cut(stubName(near.stub), 200)), ' ', placed(near.stub),
+      ` ${near.matched} of ${near.total} conditions`, near.passed_over && `; skipped: ${near.passed_over}`),
+    el('ul', {}, near.conditions.map(({ holds, depth, expected, actual }) => {
+      const [mark, said, look] = marks.get(holds);
+      return el('li', { class: `depth-${Math.min(depth, 4)}` },
+        el('span', { class: `mark ${look}`, role: 'img', 'aria-label': said }, mark), ' ', cut(expected, 1000),
+        actual !== null && [el('span', { class: 'actual' }, ' actual '), text(actual, { most: 300, tag: 'span', name: 'value' })]);
+    })))));
+}
 
 export function showStubs(main, { parts, query, signal }) {
   if (parts[0]) return showStub(main, parts[0], signal);
