@@ -4421,7 +4421,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -4432,7 +4432,7 @@ void pass_over_notes();
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>  // memcmp
+#include <cstring>
 #include <ctime>
 #include <deque>
 #include <exception>

@@ -11,7 +11,7 @@ Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broke
 """
 
 import argparse
-import difflib
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -20,7 +20,6 @@ LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "h
 ROOT = "mock_gateway.hpp"
 PROGRAM = "program"  # the folder that only the program compiles; not part of the header
 INTERFACE_LINES = 4800  # the maximum, because every test file compiles them
-PUBLIC_MACROS = "core/version.hpp"  # may define public MOCK_GATEWAY_ macros
 ADAPTERS = "adapters/"  # the only layer whose code is compiled in the including file
 # The parts to reimplement for another system or transport.
 PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets", "http/workers")
@@ -36,8 +35,26 @@ OPAQUE = re.compile(
     re.DOTALL,
 )
 DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
-INCLUDE = re.compile(r'\s*#\s*include\s*(?:<(?P<system>[^>]+)>|"(?P<project>[^"]+)")\s*(?://\s*(?P<why>.*?))?\s*$')
-DEFINE = re.compile(r"\s*#\s*define\s+(\w+)")
+INCLUDE = re.compile(r'\s*#\s*include\s*(?:<(?P<system>[^>]+)>|"(?P<project>[^"]+)")\s*(?://.*)?$')
+MACROS = """\
+// The mode is part of every mangled name: files that disagree fail to link, and share no half a library.
+#if MOCK_GATEWAY_HEADER_ONLY
+#define MOCK_GATEWAY_ABI header_only_{abi}
+#define MOCK_GATEWAY_INLINE inline
+#else
+#define MOCK_GATEWAY_ABI compiled_{abi}
+#define MOCK_GATEWAY_INLINE
+#endif
+"""
+IMPLEMENTATION_GUARD = """\
+#if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
+#if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY
+#error "mock_gateway::mock_gateway is compiled: link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"
+#elif defined(MOCK_GATEWAY_COMPILED)
+#error "mock_gateway::mock_gateway brings the implementation: remove MOCK_GATEWAY_IMPLEMENTATION"
+#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
+#define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
+"""
 
 
 def blank_out(text):
@@ -55,9 +72,7 @@ class Part:
         self.is_adapter = self.name.startswith(ADAPTERS)
         self.problems = problems
         self.project = []  # (line number, path) of each project include
-        self.hoisted = []  # (line number, header, why) of each include that moves to the top of the interface or implementation
-        self.in_place = []  # (line number, header, inside a conditional) of each include that stays in place
-        self.defines = []
+        self.hoisted = set()  # the headers whose includes move to the top of the interface or implementation
         text = path.read_text(encoding="utf-8")
         self.lines = text.splitlines()
         blanked = blank_out(text)
@@ -87,8 +102,6 @@ class Part:
                 # Later includes may depend on the directive, so they stay in place.
                 plain_so_far = False
                 depth += {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}.get(word, 0)
-                if word == "define":
-                    self._define(number, line)
             if dropped or (just_dropped and not line.strip() and not last.strip()):
                 just_dropped = True
                 continue
@@ -113,17 +126,9 @@ class Part:
             self.problem(number, "httplib.h may be included only in src/http/")
         if PLATFORM_HEADER.fullmatch(header) and not self.name.startswith(PLATFORM_PARTS):
             self.problem(number, f"<{header}> is a system's own, and belongs in {', '.join(PLATFORM_PARTS)}")
-        if not plain_so_far:
-            self.in_place.append((number, header, depth > 0))
-            return False
-        self.hoisted.append((number, header, include["why"]))
-        return True
-
-    def _define(self, number, line):
-        macro = DEFINE.match(line)[1]
-        self.defines.append(macro)
-        if macro.startswith("MOCK_GATEWAY_") and self.name != PUBLIC_MACROS:
-            self.problem(number, f"{macro} belongs in {PUBLIC_MACROS}: users see it")
+        if plain_so_far:
+            self.hoisted.add(header)
+        return plain_so_far
 
     @staticmethod
     def _with(line, changes):
@@ -212,7 +217,6 @@ class Library:
     def __init__(self, src):
         self.src = src
         self.problems = []
-        self.unused = []  # like problems, but only warnings with --output, so that an unfinished library can be tried
         self.parts = {}
         for path in sorted(src.rglob("*.[hc]pp")):
             if path.parent.name == PROGRAM:
@@ -220,22 +224,12 @@ class Library:
             self.parts[path] = Part(src, path, self.problems)
         for part in self.parts.values():
             self._check_place(part)
-        root = self.parts.get(src / ROOT)
-        if not root:
-            self.problems.append(f"{src.name}/{ROOT}:1: missing: it says what the interface consists of")
-            return
-        self.description = []
-        for line in root.kept:
-            if not line.startswith("//"):
-                break
-            self.description.append(line)
+        root = self.parts[src / ROOT]
+        self.description = list(itertools.takewhile(lambda line: line.startswith("//"), root.kept))
 
         # Always comes first in the interface, so it is not placed as a dependency.
-        self.version = self.parts.get(src / PUBLIC_MACROS)
-        number = self.version and re.search(r'^#define MOCK_GATEWAY_VERSION "(.*)"', "\n".join(self.version.lines), re.M)
-        if not number:
-            self.problems.append(f"{src.name}/{PUBLIC_MACROS}:1: missing: it defines MOCK_GATEWAY_VERSION")
-            return
+        self.version = self.parts[src / "core/version.hpp"]
+        number = re.search(r'^#define MOCK_GATEWAY_VERSION "(.*)"', "\n".join(self.version.lines), re.M)
         self.abi = "_".join(number[1].split(".")[:2])  # before 1.0, minor versions may change the interface
         placed, self.interface, self.implementation = {root.path, self.version.path}, [], []
         self.adapters = [part for part in self.parts.values() if part.is_adapter]
@@ -251,11 +245,10 @@ class Library:
         for half in (self.implementation, sources):
             half.sort(key=self._layer)
         self.implementation += sources
-        self._check_halves()
         joined = {root, self.version, *self.interface, *self.implementation, *self.adapters}
         for part in self.parts.values():
             if part not in joined:
-                self.unused.append(f"{part.label}:1: nothing includes this part")
+                part.problem(1, "nothing includes this part")
 
     @staticmethod
     def _layer(part):
@@ -266,14 +259,10 @@ class Library:
         folders = part.name.split("/")[:-1]
         if part.name != ROOT and (len(folders) != 1 or folders[0] not in LAYERS):
             part.problem(1, f"a part lives in the folder of its layer, one of: {', '.join(LAYERS)}")
-        if part.is_adapter and part.path.suffix == ".cpp":
-            part.problem(1, "an adapter is a header alone: its code belongs to the files that include it")
         for line, path in part.project:
             included = self.parts.get(path)
             if not included or path.suffix != ".hpp":
                 part.problem(line, "no such part: includes are relative to the file, and third-party headers take <>")
-            elif included.is_adapter:
-                part.problem(line, f"{included.name} is there only for those who ask for it: nothing may include it")
             elif part.name != ROOT and self._layer(included) > self._layer(part):
                 part.problem(line, f"{part.name} may not include {included.name} from a higher layer")
 
@@ -300,38 +289,15 @@ class Library:
                         f"or name it in {ROOT}",
                     )
 
-    def _check_halves(self):
-        for part in [self.version, *self.interface]:
-            for line, header in [include[:2] for include in part.hoisted + part.in_place]:
-                if header.split("/")[-1] == "httplib.h" or PLATFORM_HEADER.fullmatch(header):
-                    part.problem(line, f"<{header}> may not be part of the interface: use it in a .cpp file")
-        hoisted = {}
-        for half in (self.interface, self.implementation):
-            hoisted.update({header: part for part in half for _, header, _ in part.hoisted})
-            for part in half:
-                for line, header, conditional in part.in_place:
-                    if header in hoisted and not conditional:
-                        part.problem(
-                            line,
-                            f"<{header}> follows a directive here, but {hoisted[header].name} includes "
-                            "it without, which comes first when joined",
-                        )
-
 
 def include_block(parts, already):
-    """The hoisted includes of some parts, each once, with the reasons that the parts gave."""
-    reasons = {}
-    for part in parts:
-        for _, header, why in part.hoisted:
-            if header not in already:
-                reasons.setdefault(header, {}).update({why: None} if why else {})
-    already.update(reasons)
+    """The hoisted includes of some parts, each once."""
+    headers = sorted(set().union(*(part.hoisted for part in parts)) - already)
+    already.update(headers)
     # Headers of the C++ library, which have no extension, come first.
-    groups = [sorted(h for h in reasons if "." not in h), sorted(h for h in reasons if "." in h)]
-    for group in filter(None, groups):
-        for header in group:
-            yield f"#include <{header}>" + (f"  // {', '.join(reasons[header])}" if reasons[header] else "")
-        yield ""
+    for group in ([h for h in headers if "." not in h], [h for h in headers if "." in h]):
+        if group:
+            yield from [*(f"#include <{header}>" for header in group), ""]
 
 
 def assemble(library):
@@ -342,43 +308,37 @@ def assemble(library):
 
     def add(part):
         contents.append((part.name, len(body)))
-        body.append(f"// ---- {part.name} ".ljust(120, "-"))
-        body.append("")
-        body.extend(part.kept)
-        body.append("")
+        body.extend([f"// ---- {part.name} ".ljust(120, "-"), "", *part.kept, ""])
 
     def define_macros():
-        body.extend(
-            [
-                "// The mode is part of every mangled name: files that disagree fail to link, and share no half a library.",
-                "#if MOCK_GATEWAY_HEADER_ONLY",
-                f"#define MOCK_GATEWAY_ABI header_only_{library.abi}",
-                "#define MOCK_GATEWAY_INLINE inline",
-                "#else",
-                f"#define MOCK_GATEWAY_ABI compiled_{library.abi}",
-                "#define MOCK_GATEWAY_INLINE",
-                "#endif",
-                "",
-            ]
-        )
+        body.extend(MACROS.format(abi=library.abi).split("\n"))
 
     def undefine_macros():
         body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE"])
 
-    def half(heading, parts, open_lines, close_lines, first=()):
-        contents.append((heading, len(body)))
-        body.extend(open_lines + [""])
-        body.extend(include_block(parts, already))
-        for part in first:
-            add(part)
+    def add_all(parts):
         define_macros()
         for part in parts:
             add(part)
         undefine_macros()
-        body.extend(close_lines)
 
-    def tail(adapters):
-        guards = {part: f"MOCK_GATEWAY_ADAPTER_{part.path.stem.upper()}" for part in adapters}
+    contents.append(("Interface", 0))
+    body.extend(["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP", ""])
+    body.extend(include_block(library.interface, already))
+    of_interface = set(already)  # the includes that adapters can rely on in either mode
+    add(library.version)
+    add_all(library.interface)
+    body.extend(["#endif  // MOCK_GATEWAY_HPP", ""])
+
+    contents.append(("Implementation", len(body)))
+    body.extend(IMPLEMENTATION_GUARD.split("\n"))
+    body.extend(include_block(library.implementation, already))
+    add_all(library.implementation)
+    body.append("#endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED")
+    body.append("#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)")
+
+    if library.adapters:
+        guards = {part: f"MOCK_GATEWAY_ADAPTER_{part.path.stem.upper()}" for part in library.adapters}
         contents.append(("Adapters", len(body) + 1))
         body.extend(["", "// Outside of the guards above, so that an adapter may be asked for after a first include."])
         body.extend(("#if " + " || \\\n    ".join(f"defined({guard})" for guard in guards.values())).split("\n"))
@@ -391,34 +351,6 @@ def assemble(library):
             body.extend([f"#endif  // {guard}", ""])
         undefine_macros()
         body.append("#endif  // adapters")
-
-    half(
-        "Interface",
-        library.interface,
-        ["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP"],
-        ["#endif  // MOCK_GATEWAY_HPP", ""],
-        [library.version],
-    )
-    of_interface = set(already)  # the includes that adapters can rely on in either mode
-    half(
-        "Implementation",
-        library.implementation,
-        [
-            "#if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
-            "#if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY",
-            '#error "mock_gateway::mock_gateway is compiled: link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"',
-            "#elif defined(MOCK_GATEWAY_COMPILED)",
-            '#error "mock_gateway::mock_gateway brings the implementation: remove MOCK_GATEWAY_IMPLEMENTATION"',
-            "#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)",
-            "#define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
-        ],
-        [
-            "#endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
-            "#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
-        ],
-    )
-    if library.adapters:
-        tail(library.adapters)
 
     top = library.description + [
         "//",
@@ -438,38 +370,28 @@ def assemble(library):
 
 def main():
     parser = argparse.ArgumentParser(description="Joins src/ into the single header mock_gateway.hpp.")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        help="write FILE, not the header beside src/; a header that nothing includes is then a warning",
-        metavar="FILE",
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and show a diff if it is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the header is stale")
     parser.add_argument("--src", type=Path, default=Path(__file__).parent, help="another source folder", metavar="DIR")
     options = parser.parse_args()
 
     library = Library(options.src.resolve())
-    for problem in dict.fromkeys(library.problems + library.unused):
+    for problem in library.problems:
         print(problem, file=sys.stderr)
-    if library.problems or (library.unused and not options.output):
+    if library.problems:
         return 2
-    output = options.output or library.src.parent / ROOT
+    output = library.src.parent / ROOT
     text = assemble(library)
     lines = text[: text.index("#endif  // MOCK_GATEWAY_HPP")].count("\n")
     if lines > INTERFACE_LINES:
         print(f"the interface has {lines} lines, and {INTERFACE_LINES} at most: make it smaller", file=sys.stderr)
         return 2
+    content = text.encode("utf-8")
     if not options.check:
-        output.write_bytes(text.encode("utf-8"))
-        return 0
-    committed = output.read_bytes().decode("utf-8") if output.exists() else ""
-    if committed == text:
-        return 0
-    diff = list(difflib.unified_diff(committed.splitlines(), text.splitlines(), str(output), "src/", n=1, lineterm=""))
-    print("\n".join(diff[:40] + (["…"] if len(diff) > 40 else [])))
-    print(f"{output.name} is stale: run `python3 src/assemble.py`", file=sys.stderr)
-    return 1
+        output.write_bytes(content)
+    elif not output.exists() or output.read_bytes() != content:
+        print(f"{output.name} is stale: run `python3 src/assemble.py`", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,14 +1,9 @@
-// Calls of the control API; the token of the tab; curl commands.
+// Calls of the control API; the token of the tab.
 
 const NAME = 'mock-gateway-control-token';
 
-/// A refusal of the gateway, with its code and problems. Status 0: the gateway did not answer.
-class ApiError extends Error {
-  constructor(status, code, message, problems = []) {
-    super(message);
-    Object.assign(this, { name: 'ApiError', status, code, problems });
-  }
-}
+/// A refusal of the gateway. Status 0: the gateway did not answer.
+const refusal = (status, message, problems = []) => Object.assign(new Error(message), { status, problems });
 
 /// Dispatches "refused" if the gateway refuses the token, "lost" if it does not answer, "found" if it answers.
 export const connection = new EventTarget();
@@ -121,15 +116,14 @@ async function answerOf(method, path, body, signal) {
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     connection.dispatchEvent(new Event('lost'));
-    throw new ApiError(0, 'no_answer', 'The gateway does not answer. Is it still running?');
+    throw refusal(0, 'The gateway does not answer. Is it still running?');
   }
   connection.dispatchEvent(new Event('found'));
   const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
   if (response.ok) return { isJson, content };
   const answer = isJson && content ? parsed(content) : {};
   if (response.status === 401) connection.dispatchEvent(new Event('refused'));
-  throw new ApiError(response.status, answer.code ?? '', answer.message ?? `The gateway answered ${response.status}.`,
-    answer.problems ?? []);
+  throw refusal(response.status, answer.message ?? `The gateway answered ${response.status}.`, answer.problems);
 }
 
 /// Parses JSON and keeps integers that a JavaScript number cannot hold, such as a seed of 64 bits. Older browsers round them.
@@ -147,23 +141,4 @@ export function withQuery(path, values) {
   }
   const text = query.toString();
   return text ? `${path}?${text}` : path;
-}
-
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-
-/// JSON in ASCII, which is the same when shown, copied and pasted.
-const ascii = (value) => JSON.stringify(value).replace(/[^ -~]/g,
-  (unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0'));
-
-/// The shell command of a request. It names the token by the variable that the program reads.
-export function curl(method, path, body) {
-  const parts = [method === 'GET' ? 'curl' : `curl -X ${method}`, quoted(`${location.origin}/control/v1${path}`),
-    '-H "Authorization: Bearer $MOCK_GATEWAY_CONTROL_TOKEN"'];
-  if (body === undefined) return parts.join(' \\\n  ');
-  parts.push("-H 'Content-Type: application/json'");
-  const isText = typeof body === 'string';
-  // The command reads a file if a shell line cannot carry the text safely.
-  if (isText && (body.length > 8000 || /[^ -~\n\t]/.test(body))) parts.push('--data-binary @script.jsonc');
-  else parts.push(`--data-binary ${quoted(isText ? body : ascii(body))}`);
-  return parts.join(' \\\n  ');
 }

@@ -1,7 +1,6 @@
 // Dialogs, confirmations, copying.
 
-import { curl } from './api.mjs';
-import { add, button, el, say, text } from './dom.mjs';
+import { add, button, el, say } from './dom.mjs';
 
 let dialogs = 0;
 
@@ -51,19 +50,4 @@ export async function copy(what, value) {
   } catch {
     say(`The browser does not let this page copy. Select ${what} and press Ctrl+C.`);
   }
-}
-
-/// A button that shows requests as curl commands. `requests` returns a list of [title, method, path, body].
-export function curlButton(about, requests, focus) {
-  return button('curl', () => dialog(`As curl: ${about}`, (close) => [
-    el('p', {}, 'The variable ', el('code', {}, 'MOCK_GATEWAY_CONTROL_TOKEN'), ' must hold the control token.'),
-    requests().map(([what, method, path, body]) => {
-      const command = curl(method, path, body);
-      return el('section', {},
-        el('h3', {}, what),
-        text(command, { compact: true }),
-        button(`Copy as curl`, () => copy(what, command), { 'aria-label': `Copy as curl: ${what}` }));
-    }),
-    el('div', { class: 'row' }, button('Close', close)),
-  ]), { class: 'small quiet', 'aria-label': `Show as curl: ${about}`, 'data-focus': focus });
 }

@@ -9,17 +9,10 @@ export function shown(text) {
   // More spans would freeze the page. The escapes are then unmarked.
   if (parts.length > 2000) return document.createTextNode(parts.join(''));
   parts.forEach((part, index) => {
-    if (index % 2 === 1) fragment.append(plain('span', 'escape', part));
-    else if (part) fragment.append(document.createTextNode(part));
+    const isEscape = index % 2 === 1;
+    fragment.append(isEscape ? Object.assign(document.createElement('span'), { className: 'escape', textContent: part }) : part);
   });
   return fragment;
-}
-
-function plain(tag, name, text) {
-  const made = document.createElement(tag);
-  made.className = name;
-  made.textContent = text;
-  return made;
 }
 
 function fill(made, properties, children) {
@@ -106,43 +99,34 @@ export function save(name, content) {
   say(`Saved: ${name}.`);
 }
 
-/// A button. While its action runs it cannot be pressed again, and keeps the focus.
-export function button(label, action, properties = {}) {
-  let busy = false;
-  const made = el('button', { type: 'button', ...properties, click: press }, label);
-  async function press() {
-    if (busy) return;
-    busy = true;
-    made.setAttribute('aria-disabled', 'true');
-    try {
-      await action();
-    } catch (error) {
-      report(error);
-    } finally {
-      busy = false;
-      made.removeAttribute('aria-disabled');
-    }
+/// Runs an action, unless the element's last one still runs. The element keeps the focus meanwhile.
+async function run(made, action, failed) {
+  if (made.getAttribute('aria-disabled')) return;
+  made.setAttribute('aria-disabled', 'true');
+  try {
+    await action();
+  } catch (error) {
+    if (error.name !== 'AbortError') failed(error);
+  } finally {
+    made.removeAttribute('aria-disabled');
   }
+}
+
+export function button(label, action, properties = {}) {
+  const made = el('button', { type: 'button', ...properties, click: () => run(made, action, report) }, label);
   return made;
 }
 
 /// A form that calls `action` when it is submitted, by button or Enter, and shows its errors.
 export function form(action, ...children) {
   const problem = el('div', { role: 'alert' });
-  let busy = false;
-  const made = el('form', { submit: submit, novalidate: true }, children, problem);
-  async function submit(event) {
+  const made = el('form', { submit, novalidate: true }, children, problem);
+  function submit(event) {
     event.preventDefault();
-    if (busy) return;
-    busy = true;
-    problem.replaceChildren();
-    try {
-      await action();
-    } catch (error) {
-      if (error.name !== 'AbortError') add(problem, explained(error));
-    } finally {
-      busy = false;
-    }
+    run(made, () => {
+      problem.replaceChildren();
+      return action();
+    }, (error) => add(problem, explained(error)));
   }
   return made;
 }
@@ -191,8 +175,8 @@ export function report(error) {
 }
 
 function explained(error) {
-  const list = error.problems && error.problems.length > 0 ? problems(error.problems) : null;
-  return el('div', { class: 'problem' }, el('strong', {}, 'That did not work. '), list ? null : error.message, list);
+  const list = error.problems?.length > 0 && problems(error.problems);
+  return el('div', { class: 'problem' }, el('strong', {}, 'That did not work. '), !list && error.message, list);
 }
 
 /// The class of a badge for a severity.

@@ -2,15 +2,14 @@
 
 import { call, get, getText, withQuery } from './api.mjs';
 import { conversation, rawAnswer } from './conversation.mjs';
-import { copy, curlButton } from './dialogs.mjs';
+import { copy } from './dialogs.mjs';
 import { add, button, el, facts, placed, refill, save, text } from './dom.mjs';
 import { findingList, isNote, noteList } from './findings.mjs';
 import { lookOf, outcomeOf } from './journal.mjs';
 import { limits, rights } from './keys.mjs';
 import { answered, complain, live } from './live.mjs';
-import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
-import { stubMaker } from './stubs.mjs';
+import { nearMisses, stubMaker, stubName } from './stubs.mjs';
 import { timeline } from './timeline.mjs';
 
 export async function showExchange(main, { parts, query, signal }) {
@@ -99,12 +98,10 @@ function isStream({ events, faults, chaos, departure, outcome }) {
 }
 
 function drawRequest(came, exchange, command) {
-  const bundle = `/journal/${exchange.id}/bundle`;
   add(came, section('Request', requestParts(exchange)), section('Reproduce', text(command, { compact: true }),
     el('p', { class: 'note' }, 'The bundle is a script that gives the same answer again. It holds the request and the answer, with masked keys.'),
     el('div', { class: 'row' }, button('Copy as curl', () => copy('the request as curl', command)),
-      button('Download bundle', async () => save(`exchange-${exchange.id}.json`, await getText(bundle))),
-      curlButton('this exchange', () => [['The exchange', 'GET', `/journal/${exchange.id}`], ['Its bundle', 'GET', bundle]]))));
+      button('Download bundle', async () => save(`exchange-${exchange.id}.json`, await getText(`/journal/${exchange.id}/bundle`))))));
 }
 
 function section(title, ...children) {

@@ -1,12 +1,11 @@
-// Failures, chaos, connection faults, the port, resetting the gateway.
+// Failures, chaos, connection faults, the clock, the port, resetting the gateway.
 
 import { call, get } from './api.mjs';
-import { showClock } from './clock.mjs';
-import { confirmed, curlButton } from './dialogs.mjs';
+import { confirmed } from './dialogs.mjs';
 import { add, button, editor, el, field, form, refill, say, select, withOptions } from './dom.mjs';
 import { keySelect } from './keys.mjs';
 import { answered, live } from './live.mjs';
-import { cut } from './text.mjs';
+import { cut, milliseconds, timeOfDay } from './text.mjs';
 
 /// Puts the names that scripts may give to a type in front of the options of a select.
 function offerNames(made, type, signal) {
@@ -17,7 +16,7 @@ function offerNames(made, type, signal) {
 const chaosExample = '{"failure": "overloaded", "nth": 3}';
 
 export function showControl(main, { signal }) {
-  const sections = [failureSection, chaosSection, connectionSection, showClock, listeningSection];
+  const sections = [failureSection, chaosSection, connectionSection, clockSection, listeningSection];
   const parts = el('div', { class: 'parts' });
   add(main, parts);
   const refreshes = sections.map((show) => show(parts, signal));
@@ -34,8 +33,7 @@ function mounted(parts, signal, { title, path, about, line, label, said, fields,
     const all = answer[name];
     refill(list, all.length > 0 && [
       el('ul', {}, all.map((one) => el('li', {}, line(one)))),
-      el('div', { class: 'row' }, button('Clear all', clear, { class: 'small danger', 'aria-label': `Clear all: ${title}`, 'data-focus': `clear:${name}` }),
-        curlButton(title, () => [['Clear all', 'DELETE', path]], `curl:${name}`))]);
+      el('div', { class: 'row' }, button('Clear all', clear, { class: 'small danger', 'aria-label': `Clear all: ${title}`, 'data-focus': `clear:${name}` }))]);
   }, { signal });
   async function clear() {
     await call('DELETE', path);
@@ -46,7 +44,7 @@ function mounted(parts, signal, { title, path, about, line, label, said, fields,
     await call('POST', path, body());
     await refresh();
     say(said);
-  }, fields, el('div', { class: 'row' }, el('button', {}, label), curlButton(title.toLowerCase(), () => [[label, 'POST', path, body()]])))));
+  }, fields, el('div', { class: 'row' }, el('button', {}, label)))));
   return refresh;
 }
 
@@ -104,6 +102,46 @@ function connectionSection(parts, signal) {
     fields: el('div', { class: 'fields' }, field('Fault', fault), times), body: () => ({ fault: fault.value, ...often() }) });
 }
 
+function clockSection(parts, signal) {
+  const now = el('div');
+  const controls = el('div');
+  const section = el('section', {}, el('h2', {}, 'Clock'), now, controls);
+  parts.append(section);
+  let kind;
+  const refresh = live((ended) => get('/clock', ended), (clock) => {
+    refill(now, described(clock));
+    // The form is made once, so that it keeps what the reader types.
+    if (kind !== clock.kind) controls.replaceChildren(...(clock.kind === 'manual' ? [advanceForm(refresh)] : []));
+    kind = clock.kind;
+  }, { signal });
+  return refresh;
+}
+
+function described({ kind, now, waiting }) {
+  if (kind === 'real') return el('p', {}, 'The gateway uses the real clock. With "gateway": {"clock": "manual"} in the script, this page advances the clock.');
+  if (kind === 'instant') return el('p', {}, 'The clock is instant: every wait ends at once.');
+  return [el('p', {}, 'The clock is manual. Time: ', el('time', { datetime: now }, timeOfDay(now)), ` (${now})`),
+    waiting.length === 0 ? el('p', { class: 'note' }, 'Nothing is waiting.') :
+      el('ul', {}, waiting.map((wait) => el('li', {}, cut(wait.what, 300), ` in ${milliseconds(wait.in_ms)}`)))];
+}
+
+function advanceForm(refresh) {
+  const by = el('input', { size: 8, autocomplete: 'off' });
+  by.value = '1s';
+  const told = ({ moved_ms: moved, fired }) => say(`Advanced by ${milliseconds(moved)}; ${fired.length === 0 ? 'nothing was due' :
+    `due: ${fired.slice(0, 10).map((wait) => cut(wait.what, 100)).join(', ')}${fired.length > 10 ? ` and ${fired.length - 10} more` : ''}`}.`);
+  return form(async () => {
+    const answer = await call('POST', '/clock/advance', { by: by.value.trim() });
+    await refresh();
+    told(answer);
+  }, el('div', { class: 'row fields' }, field('By', by)), el('div', { class: 'row' }, el('button', {}, 'Advance'),
+    button('To the next wait', async () => {
+      const answer = await call('POST', '/clock/next');
+      await refresh();
+      told(answer);
+    })));
+}
+
 function listeningSection(parts, signal) {
   const now = el('div');
   parts.append(el('section', {}, el('h2', {}, 'Port'), now));
@@ -114,7 +152,7 @@ function listeningSection(parts, signal) {
         await call('PUT', '/listening', { listening: !listening });
         await refresh();
         say(listening ? 'Connections are refused.' : 'Connections are accepted.');
-      }, { 'data-focus': 'listening' }), curlButton('the port', () => [[label, 'PUT', '/listening', { listening: !listening }]], 'curl:listening')));
+      }, { 'data-focus': 'listening' })));
   }, { signal });
   return refresh;
 }
@@ -127,5 +165,5 @@ function resetSection(refreshAll) {
       const { reset, kept } = await call('POST', '/reset', {});
       await refreshAll();
       say(`Reset: ${reset.join(', ')}. Kept: ${kept.join(', ')}.`);
-    }, { class: 'danger', 'data-focus': 'reset' }), curlButton('the reset', () => [['Reset', 'POST', '/reset', {}]])));
+    }, { class: 'danger', 'data-focus': 'reset' })));
 }

@@ -2,7 +2,7 @@
 
 import { call, withQuery } from './api.mjs';
 import { lastUserText } from './conversation.mjs';
-import { confirmed, copy, curlButton } from './dialogs.mjs';
+import { confirmed, copy } from './dialogs.mjs';
 import { add, badgeOf, button, el, field, form, refill, row, say, select, table, text as shownText } from './dom.mjs';
 import { askReview, findingsOf, reviewed } from './findings.mjs';
 import { keySelect } from './keys.mjs';
@@ -33,9 +33,7 @@ export function showJournal(main, { query, signal, refiltered }) {
   signal.addEventListener('abort', () => round.abort());
 
   add(main, filterForm(filters, filter, signal,
-    el('span', { class: 'row end' }, hold, newest, button('Clear the journal', clear), curlButton('the journal', () => [
-      ['The rows of this view', 'GET', journalPath({ limit: PAGE })],
-      ['Clear the journal', 'DELETE', '/journal']]))),
+    el('span', { class: 'row end' }, hold, newest, button('Clear the journal', clear))),
     note, first, el('div', { class: 'scroll' }, list.element), el('div', { class: 'row' }, older));
   reviewed.addEventListener('changed', () => {
     list.markFindings();
@@ -91,12 +89,8 @@ export function showJournal(main, { query, signal, refiltered }) {
   }
 
   /// The gateway has no filter for findings: the list hides rows.
-  function journalPath(values) {
-    return withQuery('/journal', { ...values, ...filters, findings: '' });
-  }
-
   function ask(values, ended) {
-    return answered(journalPath(values), ended);
+    return answered(withQuery('/journal', { ...values, ...filters, findings: '' }), ended);
   }
 
   /// Shows how to make the first request.

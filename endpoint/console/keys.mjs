@@ -1,7 +1,7 @@
 // API keys.
 
 import { call, get } from './api.mjs';
-import { confirmed, copy, curlButton, dialog } from './dialogs.mjs';
+import { confirmed, copy, dialog } from './dialogs.mjs';
 import { add, button, el, field, form, refill, row, say, select, table, toolbar, withOptions } from './dom.mjs';
 import { answered, live } from './live.mjs';
 import { cut, dayAndTime } from './text.mjs';
@@ -43,12 +43,7 @@ function keyRow(key, refresh) {
       key.is_default && act('Copy', async () => copy('the default key', (await get(`${path(key)}/secret`)).secret), 'copy'),
       el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`, 'aria-label': `Requests of ${name} in the journal`,
         'data-focus': `journal:${key.id}` }, 'Requests'),
-      act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' }),
-      curlButton(name, () => [
-        [enabled ? 'Disable' : 'Enable', 'POST', `${path(key)}/${other}`],
-        ['Change its rights', 'PATCH', path(key), changes(key)],
-        ['Delete', 'DELETE', path(key)],
-      ], `curl:${key.id}`)),
+      act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' })),
   ], { 'data-key': key.id });
 }
 
@@ -71,12 +66,6 @@ export function limits(key) {
 
 const operationTexts = (key) => key.operations.map((operation) => `${operation.method} ${operation.path}`);
 
-/// The body of a PATCH request; null removes a restriction.
-function changes(key) {
-  return { name: key.name, models: key.models.length > 0 ? key.models : null,
-    operations: key.operations.length > 0 ? operationTexts(key) : null, limit: key.limit, limit_tokens: key.limit_tokens };
-}
-
 async function remove(key, name, refresh) {
   const agreed = await confirmed(`Delete ${name}?`, 'Its requests will get 401. This cannot be undone.', 'Delete');
   if (!agreed) return;
@@ -86,7 +75,11 @@ async function remove(key, name, refresh) {
   document.querySelector('[data-focus="create"]')?.focus();
 }
 
-const words = (text, between) => text.split(between).map((word) => word.trim()).filter(Boolean);
+/// The words of a list; null if it has none.
+function words(text, between) {
+  const all = text.split(between).map((word) => word.trim()).filter(Boolean);
+  return all.length > 0 ? all : null;
+}
 
 /// Inputs for the rights and limits of a key, and a function that reads them.
 function rightsFields(key) {
@@ -102,12 +95,8 @@ function rightsFields(key) {
     limit.value = key.limit ?? '';
     tokens.value = key.limit_tokens ?? '';
   }
-  const read = () => {
-    const wanted = { models: words(models.value, ','), operations: words(operations.value, '\n') };
-    return { name: name.value.trim(), models: wanted.models.length > 0 ? wanted.models : null,
-      operations: wanted.operations.length > 0 ? wanted.operations : null, limit: limit.value.trim() || null,
-      limit_tokens: tokens.value.trim() || null };
-  };
+  const read = () => ({ name: name.value.trim(), models: words(models.value, ','), operations: words(operations.value, '\n'),
+    limit: limit.value.trim() || null, limit_tokens: tokens.value.trim() || null });
   return { read, fields: [
     field('Description', name),
     field('Models', models, 'Separated by commas. Empty: all models.'),
@@ -121,15 +110,13 @@ async function edit(key, refresh) {
     const { read, fields } = rightsFields(key);
     // Only changed fields are sent: setting a limit restarts its window, and someone else may have changed other fields.
     const before = read();
-    const changed = () => Object.fromEntries(Object.entries(read()).filter(([name, value]) =>
-      JSON.stringify(value) !== JSON.stringify(before[name])));
     return form(async () => {
-      await call('PATCH', path(key), changed());
+      const changed = Object.entries(read()).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]));
+      await call('PATCH', path(key), Object.fromEntries(changed));
       await refresh();
       close();
       say('The key is changed.');
-    }, fields, el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Save'), button('Cancel', close),
-      curlButton('the changed key', () => [['Change the key', 'PATCH', path(key), changed()]])));
+    }, fields, el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Save'), button('Cancel', close)));
   });
 }
 
@@ -139,14 +126,12 @@ async function create(refresh) {
     const { read, fields } = rightsFields(null);
     const secret = el('input', { autocomplete: 'off', spellcheck: 'false' });
     const state = select(['enabled', 'disabled']);
-    const wanted = () => Object.fromEntries(
-      Object.entries({ ...read(), secret: secret.value.trim(), state: state.value }).filter(([, value]) => value));
     return form(async () => {
-      made = await call('POST', '/keys', wanted());
+      const wanted = Object.entries({ ...read(), secret: secret.value.trim(), state: state.value }).filter(([, value]) => value);
+      made = await call('POST', '/keys', Object.fromEntries(wanted));
       close();
     }, fields, field('Secret', secret, 'Empty: the gateway generates one.'), field('State', state),
-    el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Create'), button('Cancel', close),
-      curlButton('the new key', () => [['Create the key', 'POST', '/keys', wanted()]])));
+    el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Create'), button('Cancel', close)));
   });
   if (!made) return;
   await refresh();

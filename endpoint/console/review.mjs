@@ -1,17 +1,16 @@
 // What did not go as scripted, and what the client did wrong.
 
 import { get } from './api.mjs';
-import { curlButton } from './dialogs.mjs';
 import { add, el, message, placed, refill } from './dom.mjs';
 import { findingList, isNote, noteList } from './findings.mjs';
 import { live } from './live.mjs';
-import { nearMisses } from './near_misses.mjs';
+import { nearMisses } from './stubs.mjs';
 import { count, cut } from './text.mjs';
 
 export function showReview(main, { signal }) {
   // Screen readers announce the summary when it changes, and not the lists.
   const summary = el('p', { class: 'lead', role: 'status' }, 'Loading …');
-  add(main, el('div', { class: 'row' }, summary, curlButton('this view', () => [['Verify', 'GET', '/verify'], ['Review', 'GET', '/review']])));
+  add(main, summary);
   const lists = [problemParts, findingParts, noteParts].map((draw) => {
     const section = el('section');
     main.append(section);

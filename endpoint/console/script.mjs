@@ -1,7 +1,6 @@
 // The files that are served, their mistakes and warnings; checking and mounting a script.
 
 import { call, get } from './api.mjs';
-import { curlButton } from './dialogs.mjs';
 import { add, button, editor, el, field, form, problems, refill, say, text } from './dom.mjs';
 import { live } from './live.mjs';
 import { count, jsonText } from './text.mjs';
@@ -46,6 +45,5 @@ function mounting(refresh) {
     refill(result, warnings.length > 0 && problems(warnings));
     say(`The script is mounted: ${count(stubs.length, 'stub')}.`);
   }, field('Script', document, 'Comments are allowed; "gateway" is not. The script replaces the one mounted here before. Files stay.'),
-  el('div', { class: 'row' }, button('Check', check), el('button', {}, 'Mount'), curlButton('the script', () => [
-    ['Check', 'PUT', '/script?check=1', document.value], ['Mount', 'PUT', '/script', document.value]])), result));
+  el('div', { class: 'row' }, button('Check', check), el('button', {}, 'Mount')), result));
 }

@@ -1,17 +1,35 @@
-// Stubs in pages; one stub with its script; adding a stub; which stub would answer a request.
+// Stubs in pages; one stub with its script; adding a stub; which stub would answer a request; the closest stubs of a request.
 
 import { call, get, withQuery } from './api.mjs';
 import { lastUserText } from './conversation.mjs';
-import { confirmed, copy, curlButton } from './dialogs.mjs';
+import { confirmed, copy } from './dialogs.mjs';
 import { add, button, editor, el, facts, field, form, placed, refill, row, save, say, shown, table, text } from './dom.mjs';
 import { complain, live } from './live.mjs';
-import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, jsonText } from './text.mjs';
 
 const headings = ['Order', 'Stub', 'Conditions', 'Reply', 'Calls', 'Expected', 'From'];
 const example = '{\n  "when": {"user_says": "weather"},\n  "reply": "It is 21 degrees."\n}';
 const question = '{"model": "mock-model", "messages": [{"role": "user", "content": "How is the weather?"}]}';
 const PAGE = 100;
+
+export function stubName(stub) {
+  return stub.name || stub.title || `stub ${stub.id}`;
+}
+
+/// The conditions of each stub, with a mark for whether they hold. Functions of a test are not called again. `focus` makes the
+/// links of several lists distinct.
+export function nearMisses(list, focus = 'near') {
+  const marks = new Map([[true, ['✔', 'holds', 'good']], [false, ['✘', 'does not hold', 'bad']], [null, ['?', 'not checked', '']]]);
+  return el('ol', { class: 'near' }, list.map((near) => el('li', {},
+    el('p', {}, el('a', { href: `#/stubs/${near.stub.id}`, 'data-focus': `${focus}:stub:${near.stub.id}` }, cut(stubName(near.stub), 200)), ' ', placed(near.stub),
+      ` ${near.matched} of ${near.total} conditions`, near.passed_over && `; skipped: ${near.passed_over}`),
+    el('ul', {}, near.conditions.map(({ holds, depth, expected, actual }) => {
+      const [mark, said, look] = marks.get(holds);
+      return el('li', { class: `depth-${Math.min(depth, 4)}` },
+        el('span', { class: `mark ${look}`, role: 'img', 'aria-label': said }, mark), ' ', cut(expected, 1000),
+        actual !== null && [el('span', { class: 'actual' }, ' actual '), text(actual, { most: 300, tag: 'span', name: 'value' })]);
+    })))));
+}
 
 export function showStubs(main, { parts, query, signal }) {
   if (parts[0]) return showStub(main, parts[0], signal);
@@ -99,12 +117,11 @@ async function showStub(main, id, signal) {
 function drawScript(container, stub, path) {
   const written = stub.script && jsonText(stub.script);
   const removing = button('Remove', () => remove(stub, path), { class: 'danger', 'data-focus': 'remove' });
-  const curl = curlButton('this stub', () => [['Show', 'GET', path], ['Remove', 'DELETE', path]]);
-  if (!written) return refill(container, el('p', {}, 'A flag of the program made this stub. It has no script.'), el('div', { class: 'row' }, removing, curl));
+  if (!written) return refill(container, el('p', {}, 'A flag of the program made this stub. It has no script.'), el('div', { class: 'row' }, removing));
   refill(container, el('h2', {}, 'Script'), text(written, { most: 20000 }), el('div', { class: 'row' },
     button('Edit', () => edit(container, stub, path, written), { 'data-focus': 'edit' }),
     button('Copy', () => copy('the stub', written), { 'data-focus': 'copy' }),
-    button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing, curl));
+    button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing));
 }
 
 /// The file is a script with this one stub.
@@ -150,8 +167,7 @@ export function stubMaker(exchange) {
       el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, but would not answer this request.'));
   }, field('Stub', document, 'The conditions match this request. Replace the reply with a text, or with an object as in a script.'),
   el('div', { class: 'row' }, el('button', {}, 'Make the stub'),
-    button('Copy', () => copy('the stub', document.value)), button('Download', () => download('stub.json', document.value)),
-    curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]])), result);
+    button('Copy', () => copy('the stub', document.value)), button('Download', () => download('stub.json', document.value))), result);
 }
 
 function addForm(refresh) {
@@ -161,7 +177,7 @@ function addForm(refresh) {
     await refresh();
     say(`${count(stubs.length, 'stub')} added, before all older stubs.`);
   }, field('Stub', document, 'A stub of a script, or {"stubs": […]}. New stubs come before older ones.'),
-  el('div', { class: 'row' }, el('button', {}, 'Add'), curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]]))));
+  el('div', { class: 'row' }, el('button', {}, 'Add'))));
 }
 
 function explainForm() {
@@ -173,5 +189,5 @@ function explainForm() {
       el('a', { href: `#/stubs/${answer.stub.id}` }, cut(stubName(answer.stub), 200))]),
     answer.near_misses.length > 0 ? nearMisses(answer.near_misses) : answer.message && el('pre', { class: 'text', tabindex: 0 }, cut(answer.message, 4000)));
   }, field('Chat request', request, 'The body of a chat request. Nothing is sent or changed.'),
-  el('div', { class: 'row' }, el('button', {}, 'Explain'), curlButton('the question', () => [['Explain', 'POST', '/journal/explain', request.value]])), result));
+  el('div', { class: 'row' }, el('button', {}, 'Explain')), result));
 }

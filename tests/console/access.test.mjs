@@ -48,10 +48,6 @@ async function eachView(tab, look) {
   await tab.click('Create a key');
   await look('the dialog of a new key');
   await tab.page.keyboard.press('Escape');
-  await (await tab.page.waitForSelector('[data-focus^="curl:"]')).click();
-  await tab.page.waitForSelector('dialog[open]');
-  await look('the dialog of curl');
-  await tab.page.keyboard.press('Escape');
   await tab.show('stubs');
   await tab.page.waitForSelector(views.stubs);
   await tab.write('Stub', '{');

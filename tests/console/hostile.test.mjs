@@ -38,18 +38,6 @@ test('markup and hidden characters of a prompt, a key, a header and a stub are s
   await tab.close();
 });
 
-test('a curl line of the page carries hidden characters as escapes of JSON', async () => {
-  const made = await gateway.control('POST', '/keys', { name: TURNING });
-  const tab = await Console.open(browser, gateway, { view: 'keys' });
-  await (await tab.page.waitForSelector(`[data-focus="curl:${made.id}"]`)).click();
-  await tab.click('Copy as curl: Change its rights');
-  await tab.waitForText('dialog .said', 'Copied');
-  const command = await tab.clipboard();
-  assert.match(command, /^[ -~\n]*$/);
-  assert.ok(command.includes('invoice\\u202egpj.exe \\u0000\\u001b[31m'), command);
-  await tab.close();
-});
-
 test('a text of a megabyte is cut, and shown whole when asked for', async (context) => {
   const { length: number } = (await gateway.control('GET', '/journal?limit=1000')).exchanges;
   await gateway.ask('word '.repeat(200_000) + 'the end');

@@ -290,11 +290,11 @@ class AssembleTest(unittest.TestCase):
         for line, name in contents:
             self.assertTrue(lines[line - 1].startswith(f"// ---- {name} "), lines[line - 1])
 
-    def test_standard_includes_are_moved_up_sorted_and_keep_their_reasons(self):
+    def test_standard_includes_are_moved_up_and_sorted(self):
         text = self.assembled()
         interface, implementation = text.split("#endif  // MOCK_GATEWAY_HPP")
         self.assertIn(
-            "\n\n#include <chrono>  // milliseconds\n#include <memory>\n#include <string>  // string\n\n// ---- core/version.hpp",
+            "\n\n#include <chrono>\n#include <memory>\n#include <string>\n\n// ---- core/version.hpp",
             interface,
         )
         self.assertIn("\n\n#include <cstddef>\n\n#include <sys/socket.h>\n\n// The mode", implementation)
@@ -338,28 +338,17 @@ class AssembleTest(unittest.TestCase):
         self.assertTrue(first.endswith("\n"))
         self.assertNotIn(str(self.folder), first)
 
-    def test_another_output_does_not_change_the_committed_header(self):
-        self.assemble("-o", str(self.folder / "other.hpp"))
-        self.assertTrue((self.folder / "other.hpp").exists())
-        self.assertFalse(self.header.exists())
-
     # ---- check mode
 
-    def test_check_passes_on_a_fresh_header_and_shows_a_diff_of_a_stale_one(self):
+    def test_check_passes_on_a_fresh_header_and_fails_on_a_stale_one(self):
         self.assemble("--check", status=1)
         self.assemble()
         self.assemble("--check")
         before = self.header.read_bytes()
         self.change("core/clock.hpp", "The time.", "The time of day.")
         run = self.assemble("--check", status=1)
-        self.assertIn("-/// The time.\n+/// The time of day.\n", run.stdout)
         self.assertIn("run `python3 src/assemble.py`", run.stderr)
         self.assertEqual(self.header.read_bytes(), before)
-
-    def test_check_shows_at_most_forty_lines(self):
-        self.assemble()
-        self.change("core/clock.hpp", "/// The time.\n", "".join(f"/// Line {i}.\n" for i in range(100)))
-        self.assertEqual(len(self.assemble("--check", status=1).stdout.splitlines()), 41)
 
     # ---- rules
 
@@ -386,17 +375,6 @@ class AssembleTest(unittest.TestCase):
         self.assert_refused(
             "src/gateway/gateway.cpp:3: <unistd.h> is a system's own, and belongs in core/process, http/poller, "
             "http/sockets, http/workers"
-        )
-
-    def test_the_interface_includes_neither_httplib_nor_sockets(self):
-        self.change(
-            "http/sockets.hpp", "#include <string>\n", "#include <string>\n#if 1\n#include <httplib.h>\n#endif\n"
-        )
-        self.change("gateway/gateway.hpp", '#include "../core/clock.hpp"', '#include "../http/sockets.hpp"')
-        self.change("mock_gateway.hpp", "#include", '#include "http/sockets.hpp"\n#include')
-        self.assert_refused(
-            "src/http/sockets.hpp:3: <sys/socket.h> may not be part of the interface",
-            "src/http/sockets.hpp:7: <httplib.h> may not be part of the interface",
         )
 
     def test_an_anonymous_namespace_is_refused(self):
@@ -492,12 +470,6 @@ class AssembleTest(unittest.TestCase):
         )
         self.assert_refused("src/core/clock.cpp:6: no static at namespace scope")
 
-    def test_a_public_macro_outside_its_part_is_refused(self):
-        self.change(
-            "core/clock.hpp", "namespace mock_gateway {\n", "#define MOCK_GATEWAY_LIMIT 5\nnamespace mock_gateway {\n"
-        )
-        self.assert_refused("src/core/clock.hpp:8: MOCK_GATEWAY_LIMIT belongs in core/version.hpp")
-
     def test_a_source_outside_the_layers_is_refused(self):
         self.write({"extra.cpp": "\n", "core/deep/part.cpp": "\n", "util/part.cpp": "\n"})
         self.assert_refused(
@@ -509,8 +481,6 @@ class AssembleTest(unittest.TestCase):
     def test_a_header_that_nothing_includes_is_refused(self):
         self.write({"model/lost.hpp": "#pragma once\n"})
         self.assert_refused("src/model/lost.hpp:1: nothing includes this part")
-        draft = self.assemble("-o", str(self.folder / "draft.hpp"))
-        self.assertEqual(draft.stderr, "src/model/lost.hpp:1: nothing includes this part\n")
 
     def test_an_include_of_a_missing_part_is_refused(self):
         self.change("core/clock.cpp", '#include "clock.hpp"', '#include "core/clock.hpp"')
@@ -521,15 +491,6 @@ class AssembleTest(unittest.TestCase):
             "gateway/gateway.hpp", '#include "../core/clock.hpp"', '#if 1\n#include "../core/clock.hpp"\n#endif'
         )
         self.assert_refused("src/gateway/gateway.hpp:7: a part cannot be included under a condition")
-
-    def test_an_include_that_must_follow_a_macro_is_refused_if_another_part_would_move_it_up(self):
-        self.change(
-            "http/sockets.cpp", '#include "sockets.hpp"\n', '#include "sockets.hpp"\n#define X\n#include <signal.h>\n'
-        )
-        self.change("core/clock.hpp", "<string>", "<signal.h>")
-        self.assert_refused(
-            "src/http/sockets.cpp:3: <signal.h> follows a directive here, but core/clock.hpp includes it"
-        )
 
     # ---- adapters
 
@@ -574,15 +535,6 @@ class AssembleTest(unittest.TestCase):
         interface = self.assembled().split("#endif  // MOCK_GATEWAY_HPP")[0]
         self.assertIn("// ---- core/text.hpp", interface)
         self.assertNotIn("// ---- adapters/", interface)
-
-    def test_nothing_includes_an_adapter_and_an_adapter_is_a_header(self):
-        self.write(ADAPTERS)
-        self.write({"adapters/gtest.cpp": "\n"})
-        self.change("adapters/catch2.hpp", "#include <cfloat>", '#include "doctest.hpp"')
-        self.assert_refused(
-            "src/adapters/catch2.hpp:3: adapters/doctest.hpp is there only for those who ask for it",
-            "src/adapters/gtest.cpp:1: an adapter is a header alone",
-        )
 
     def test_an_adapters_functions_are_inline_outside_its_anonymous_namespace(self):
         self.write(ADAPTERS)
