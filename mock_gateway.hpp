@@ -4775,23 +4775,8 @@ const Json* child(const Json& value, std::string_view name);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
 
-/// A second of the proleptic Gregorian calendar, in UTC.
-struct CivilTime {
-  std::int64_t year;
-  std::int64_t month;    // 1 to 12
-  std::int64_t day;      // 1 to 31
-  std::int64_t weekday;  // 0: Sunday
-  std::int64_t hour;
-  std::int64_t minute;
-  std::int64_t second;
-};
-
 /// Whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-CivilTime civil_time(TimePoint moment);
-/// The reverse; ignores the weekday. The year must be from 1970 to 2200.
-TimePoint moment_of(const CivilTime& time);
-
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
 /// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
@@ -11205,77 +11190,46 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-inline constexpr std::int64_t day_length = 86400;
-
-// Years begin in March here, so that the leap day comes last.
-inline constexpr std::int64_t days_to_1970 = 719468;  // from 0000-03-01, which was a Wednesday, to 1970-01-01
-
-MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
-  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+/// In UTC.
+MOCK_GATEWAY_INLINE std::tm civil_time(TimePoint moment) {
+  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
+  std::tm time{};
+  ::gmtime_r(&seconds, &time);
+  return time;
 }
 
-MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
-  return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
-}
-
-MOCK_GATEWAY_INLINE std::string date_and_time(const CivilTime& time) {
-  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
-         time_of_day(time);
+MOCK_GATEWAY_INLINE std::string date_and_time(TimePoint moment) {
+  const std::tm time = civil_time(moment);
+  char text[128];
+  std::snprintf(text, sizeof text, "%d-%02d-%02dT%02d:%02d:%02d", time.tm_year + 1900, time.tm_mon + 1, time.tm_mday,
+                time.tm_hour, time.tm_min, time.tm_sec);
+  return text;
 }
 
 MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint moment) {
   return std::chrono::duration_cast<std::chrono::seconds>(moment.time_since_epoch()).count();
 }
 
-MOCK_GATEWAY_INLINE CivilTime civil_time(TimePoint moment) {
-  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
-  const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  // A TimePoint is within 300 years of 1970, so nothing below is negative.
-  const std::int64_t since_year_0 = (seconds - second_of_day) / day_length + days_to_1970;
-  const std::int64_t era = since_year_0 / 146097;  // of 400 years
-  const std::int64_t day_of_era = since_year_0 % 146097;
-  const std::int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const std::int64_t month_from_march = (5 * day_of_year + 2) / 153;
-  CivilTime time{};
-  time.month = (month_from_march + 2) % 12 + 1;
-  time.year = year_of_era + era * 400 + (time.month < 3 ? 1 : 0);
-  time.day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-  time.weekday = (since_year_0 + 3) % 7;
-  time.hour = second_of_day / 3600;
-  time.minute = second_of_day / 60 % 60;
-  time.second = second_of_day % 60;
-  return time;
-}
-
-MOCK_GATEWAY_INLINE TimePoint moment_of(const CivilTime& time) {
-  const std::int64_t year = time.month < 3 ? time.year - 1 : time.year;
-  const std::int64_t day_of_year = (153 * ((time.month + 9) % 12) + 2) / 5 + time.day - 1;
-  const std::int64_t days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - days_to_1970;
-  return TimePoint{std::chrono::hours{24 * days + time.hour} + std::chrono::minutes{time.minute} +
-                   std::chrono::seconds{time.second}};
-}
-
 MOCK_GATEWAY_INLINE std::string rfc3339(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  return date_and_time(civil_time(moment)) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+  return date_and_time(moment) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
 }
 
 MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
   // The leading 1 preserves zeros.
   const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
-  return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
+  return date_and_time(moment) + "." + decimals.substr(1) + "Z";
 }
 
 MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
-  const CivilTime time = civil_time(moment);
-  std::string date;
-  date.reserve(29);
-  date.append(weekdays[static_cast<std::size_t>(time.weekday)]).append(", ").append(two_digits(time.day)).append(" ");
-  date.append(months[static_cast<std::size_t>(time.month - 1)]).append(" ").append(std::to_string(time.year));
-  date.append(" ").append(time_of_day(time)).append(" GMT");
-  return date;
+  const std::tm time = civil_time(moment);
+  char text[128];  // not by strftime, whose names depend on the locale
+  std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT",
+                weekdays[static_cast<std::size_t>(time.tm_wday)].data(), time.tm_mday,
+                months[static_cast<std::size_t>(time.tm_mon)].data(), time.tm_year + 1900, time.tm_hour, time.tm_min,
+                time.tm_sec);
+  return text;
 }
 
 MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view text) {
@@ -11286,20 +11240,22 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
     if (text[at] != form[at]) return std::nullopt;
   const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
   const auto number = [text](std::size_t at, std::size_t count) {
-    return text::whole_number(text.substr(at, count)).value_or(-1);
+    return static_cast<int>(text::whole_number(text.substr(at, count)).value_or(-1));
   };
-  CivilTime time{};
-  time.year = number(12, 4);
-  time.month = month - months.begin() + 1;
-  time.day = number(5, 2);
-  time.hour = number(17, 2);
-  time.minute = number(20, 2);
-  time.second = number(23, 2);
-  if (month == months.end() || time.day < 1 || time.day > 31 || time.year < 1970 || time.year > 2200 || time.hour < 0 ||
-      time.hour > 23 || time.minute < 0 || time.minute > 59 || time.second < 0 || time.second > 60) {
+  std::tm time{};
+  const int year = number(12, 4);
+  time.tm_year = year - 1900;
+  time.tm_mon = static_cast<int>(month - months.begin());
+  time.tm_mday = number(5, 2);
+  time.tm_hour = number(17, 2);
+  time.tm_min = number(20, 2);
+  time.tm_sec = number(23, 2);
+  if (month == months.end() || time.tm_mday < 1 || time.tm_mday > 31 || year < 1970 || year > 2200 ||
+      time.tm_hour < 0 || time.tm_hour > 23 || time.tm_min < 0 || time.tm_min > 59 || time.tm_sec < 0 ||
+      time.tm_sec > 60) {
     return std::nullopt;
   }
-  return moment_of(time);
+  return TimePoint{std::chrono::seconds{::timegm(&time)}};
 }
 
 }  // namespace calendar
@@ -39284,241 +39240,241 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4665    core/pattern.hpp
 //   4756    core/json_pointer.hpp
 //   4773    core/calendar.hpp
-//   4807    core/access.hpp
-//   4879    core/timeline.hpp
-//   5064    core/handoff.hpp
-//   5094    core/process.hpp
-//   5117    core/warning.hpp
-//   5126    core/rows.hpp
-//   5152    core/change_count.hpp
-//   5196    core/heap_optional.hpp
-//   5223    model/profile_traits.hpp
-//   5323    model/checks.hpp
-//   5339    model/reply_data.hpp
-//   5405    model/request_error.hpp
-//   5418    model/fault_rows.hpp
-//   5534    model/failure_rows.hpp
-//   5574    model/dialect_rows.hpp
-//   5611    model/finding_kinds.hpp
-//   5688    model/reply_checks.hpp
-//   5719    model/reply_template.hpp
-//   5741    request/embedding_request.hpp
-//   5765    request/chat_parser.hpp
-//   5782    request/chat_fields.hpp
-//   5830    request/chat_reader.hpp
-//   5926    keys/secrets.hpp
-//   5970    keys/key_store.hpp
-//   6185    answer/bodies.hpp
-//   6213    answer/events.hpp
-//   6260    answer/tokens.hpp
-//   6331    answer/completion.hpp
-//   6435    answer/completion_json.hpp
-//   6468    answer/completion_events.hpp
-//   6531    answer/words.hpp
-//   6546    answer/default_reply.hpp
-//   6561    answer/schema_instance.hpp
-//   6582    answer/embeddings.hpp
-//   6598    answer/occurrences.hpp
-//   6621    answer/schema_checker.hpp
-//   6711    script/matcher_node.hpp
-//   6795    script/script.hpp
-//   7053    script/chaos_plan.hpp
-//   7095    script/chaos_rules.hpp
-//   7169    script/connection_faults.hpp
-//   7223    script/forced_failures.hpp
-//   7265    script/field_matchers.hpp
-//   7348    script/hiding.hpp
-//   7386    script/excerpts.hpp
-//   7410    script/json_comparison.hpp
-//   7436    script/matcher_leaf.hpp
-//   7464    delivery/answer_log.hpp
-//   7573    delivery/gzip.hpp
-//   7598    delivery/framing.hpp
-//   7647    delivery/outlet.hpp
-//   7694    delivery/pace_schedule.hpp
-//   7736    delivery/progress.hpp
-//   7786    delivery/waits.hpp
-//   7862    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8221    http/exchange_observer.hpp
-//   8255    http/sockets.hpp
-//   8375    http/wakes.hpp
-//   8420    http/connection.hpp
-//   8687    http/request_reader.hpp
-//   8811    http/server.hpp
-//   8867    http/response.hpp
-//   8882    http/turned_away.hpp
-//   8930    http/workers.hpp
-//   8986    http/acceptor.hpp
-//   9029    http/compatibility.hpp
-//   9039    http/poller.hpp
-//   9078    http/reactor.hpp
-//   9184    evidence/kept_problems.hpp
-//   9247    evidence/record.hpp
-//   9485    evidence/gateway_parts.hpp
-//   9503    evidence/review_parts.hpp
-//   9564    evidence/diagnosis.hpp
-//   9626    evidence/redaction.hpp
-//   9646    evidence/gateway_problems.hpp
-//   9734    serve/asked_requests.hpp
-//   9811    serve/operations.hpp
-//   9878    serve/served_models.hpp
-//   9918    serve/gateway_state.hpp
-//   9976    serve/served_request.hpp
-//  10143    serve/runner.hpp
-//  10205    serve/connection_loop.hpp
-//  10248    serve/request_checks.hpp
-//  10268    serve/tester_code.hpp
-//  10332    gateway/catalogue_entries.hpp
-//  10595    gateway/option_values.hpp
-//  10653    gateway/sweep_run.hpp
-//  10676    document/script_reader.hpp
-//  10868    document/script_files.hpp
-//  10886    document/script_references.hpp
-//  10917    document/script_sections.hpp
-//  11035    document/script_values.hpp
-//  11167    document/loaded_document.hpp
-//  11198    core/calendar.cpp
-//  11308    core/clock.cpp
-//  11710    core/gate.cpp
-//  11920    core/handoff.cpp
-//  11946    core/implementation.cpp
-//  11958    core/json_pointer.cpp
-//  12015    core/json_reader.cpp
-//  12354    core/pattern.cpp
-//  12767    core/process.cpp
-//  12791    core/random.cpp
-//  12850    core/reporter.cpp
-//  12933    core/source_location.cpp
-//  12949    core/text.cpp
-//  13303    core/wait.cpp
-//  13315    core/warning.cpp
-//  13329    model/acceptance.cpp
-//  13388    model/checks.cpp
-//  13425    model/connection_fault.cpp
-//  13527    model/failure.cpp
-//  13673    model/fault.cpp
-//  13907    model/finding.cpp
-//  13941    model/hold.cpp
-//  13963    model/http_reply.cpp
-//  14029    model/pace.cpp
-//  14227    model/profile.cpp
-//  14405    model/range.cpp
-//  14435    model/received_request.cpp
-//  14503    model/reply.cpp
-//  14914    model/reply_checks.cpp
-//  15102    model/reply_template.cpp
-//  15273    model/sent_answer.cpp
-//  15301    model/sse_dialect.cpp
-//  15446    request/chat_fields.cpp
-//  15588    request/chat_messages.cpp
-//  15797    request/chat_reader.cpp
-//  16210    request/chat_request.cpp
-//  16294    request/embedding_request.cpp
-//  16382    keys/api_key.cpp
-//  16432    keys/key_store.cpp
-//  16979    keys/keys.cpp
-//  17043    keys/secrets.cpp
-//  17248    answer/bodies.cpp
-//  17353    answer/completion.cpp
-//  17586    answer/completion_events.cpp
-//  17796    answer/completion_json.cpp
-//  18013    answer/default_reply.cpp
-//  18210    answer/embeddings.cpp
-//  18327    answer/events.cpp
-//  18346    answer/occurrences.cpp
-//  18368    answer/schema_checker.cpp
-//  18831    answer/schema_instance.cpp
-//  19204    answer/tokens.cpp
-//  19430    answer/words.cpp
-//  19491    script/chaos.cpp
-//  19631    script/chaos_rules.cpp
-//  19743    script/connection_faults.cpp
-//  19852    script/excerpts.cpp
-//  19914    script/field_matchers.cpp
-//  20323    script/forced_failures.cpp
-//  20427    script/hiding.cpp
-//  20543    script/json_comparison.cpp
-//  20629    script/matcher.cpp
-//  20883    script/matchers.cpp
-//  21234    script/scope.cpp
-//  21292    script/script.cpp
-//  21721    script/text_matchers.cpp
-//  21842    delivery/answer_log.cpp
-//  22012    delivery/delivery.cpp
-//  22476    delivery/faults_and_waits.cpp
-//  22751    delivery/framing.cpp
-//  22868    delivery/gzip.cpp
-//  22935    delivery/pace_schedule.cpp
-//  23004    delivery/progress.cpp
-//  23055    delivery/write_queue.cpp
-//  23203    http/acceptor.cpp
-//  23311    http/compatibility.cpp
-//  23420    http/connection.cpp
-//  24001    http/poller.cpp
-//  24216    http/reactor.cpp
-//  24483    http/request_reader.cpp
-//  24934    http/response.cpp
-//  25015    http/server.cpp
-//  25423    http/sockets.cpp
-//  25931    http/turned_away.cpp
-//  26021    http/wakes.cpp
-//  26069    http/workers.cpp
-//  26182    evidence/diagnosis.cpp
-//  26401    evidence/evidence_json.cpp
-//  26783    evidence/exchange.cpp
-//  27081    evidence/gateway_problems.cpp
-//  27528    evidence/journal.cpp
-//  27686    evidence/kept_problems.cpp
-//  27796    evidence/notes.cpp
-//  27896    evidence/record.cpp
-//  28356    evidence/redaction.cpp
-//  28496    evidence/redirects.cpp
-//  28599    evidence/retries.cpp
-//  28980    evidence/review.cpp
-//  29361    evidence/told_in_body.cpp
-//  29458    evidence/verification.cpp
-//  29575    serve/asked_requests.cpp
-//  29642    serve/chat_judge.cpp
-//  29955    serve/connection_loop.cpp
-//  30116    serve/cross_origin.cpp
-//  30159    serve/delivery_report.cpp
-//  30248    serve/gateway_state.cpp
-//  30284    serve/judge.cpp
-//  30511    serve/limits.cpp
-//  30608    serve/operations.cpp
-//  30830    serve/profile_headers.cpp
-//  30871    serve/reply_answer.cpp
-//  31013    serve/request_checks.cpp
-//  31087    serve/runner.cpp
-//  31348    serve/served_models.cpp
-//  31426    serve/served_request.cpp
-//  31494    gateway/catalogue.cpp
-//  31907    gateway/catalogue_chunks.cpp
-//  32195    gateway/catalogue_delivery.cpp
-//  32347    gateway/catalogue_entries.cpp
-//  32576    gateway/catalogue_failures.cpp
-//  32857    gateway/catalogue_framing.cpp
-//  33041    gateway/catalogue_tool_calls.cpp
-//  33240    gateway/chat_script.cpp
-//  33389    gateway/gateway.cpp
-//  33679    gateway/mishaps.cpp
-//  34017    gateway/options.cpp
-//  34170    gateway/sweep.cpp
-//  34585    document/scenario_files.cpp
-//  34733    document/script_document.cpp
-//  35132    document/script_faults.cpp
-//  35434    document/script_files.cpp
-//  35578    document/script_gateway.cpp
-//  35907    document/script_matchers.cpp
-//  36265    document/script_objects.cpp
-//  36432    document/script_reader.cpp
-//  36870    document/script_references.cpp
-//  37186    document/script_replies.cpp
-//  37653    document/script_schema.cpp
-//  37785    document/script_sections.cpp
-//  38365    document/script_values.cpp
-//  38777  Adapters
-//  38794    adapters/catch2.hpp
-//  38951    adapters/doctest.hpp
-//  39114    adapters/gtest.hpp
+//   4792    core/access.hpp
+//   4864    core/timeline.hpp
+//   5049    core/handoff.hpp
+//   5079    core/process.hpp
+//   5102    core/warning.hpp
+//   5111    core/rows.hpp
+//   5137    core/change_count.hpp
+//   5181    core/heap_optional.hpp
+//   5208    model/profile_traits.hpp
+//   5308    model/checks.hpp
+//   5324    model/reply_data.hpp
+//   5390    model/request_error.hpp
+//   5403    model/fault_rows.hpp
+//   5519    model/failure_rows.hpp
+//   5559    model/dialect_rows.hpp
+//   5596    model/finding_kinds.hpp
+//   5673    model/reply_checks.hpp
+//   5704    model/reply_template.hpp
+//   5726    request/embedding_request.hpp
+//   5750    request/chat_parser.hpp
+//   5767    request/chat_fields.hpp
+//   5815    request/chat_reader.hpp
+//   5911    keys/secrets.hpp
+//   5955    keys/key_store.hpp
+//   6170    answer/bodies.hpp
+//   6198    answer/events.hpp
+//   6245    answer/tokens.hpp
+//   6316    answer/completion.hpp
+//   6420    answer/completion_json.hpp
+//   6453    answer/completion_events.hpp
+//   6516    answer/words.hpp
+//   6531    answer/default_reply.hpp
+//   6546    answer/schema_instance.hpp
+//   6567    answer/embeddings.hpp
+//   6583    answer/occurrences.hpp
+//   6606    answer/schema_checker.hpp
+//   6696    script/matcher_node.hpp
+//   6780    script/script.hpp
+//   7038    script/chaos_plan.hpp
+//   7080    script/chaos_rules.hpp
+//   7154    script/connection_faults.hpp
+//   7208    script/forced_failures.hpp
+//   7250    script/field_matchers.hpp
+//   7333    script/hiding.hpp
+//   7371    script/excerpts.hpp
+//   7395    script/json_comparison.hpp
+//   7421    script/matcher_leaf.hpp
+//   7449    delivery/answer_log.hpp
+//   7558    delivery/gzip.hpp
+//   7583    delivery/framing.hpp
+//   7632    delivery/outlet.hpp
+//   7679    delivery/pace_schedule.hpp
+//   7721    delivery/progress.hpp
+//   7771    delivery/waits.hpp
+//   7847    delivery/write_queue.hpp
+//   7939    delivery/delivery.hpp
+//   8206    http/exchange_observer.hpp
+//   8240    http/sockets.hpp
+//   8360    http/wakes.hpp
+//   8405    http/connection.hpp
+//   8672    http/request_reader.hpp
+//   8796    http/server.hpp
+//   8852    http/response.hpp
+//   8867    http/turned_away.hpp
+//   8915    http/workers.hpp
+//   8971    http/acceptor.hpp
+//   9014    http/compatibility.hpp
+//   9024    http/poller.hpp
+//   9063    http/reactor.hpp
+//   9169    evidence/kept_problems.hpp
+//   9232    evidence/record.hpp
+//   9470    evidence/gateway_parts.hpp
+//   9488    evidence/review_parts.hpp
+//   9549    evidence/diagnosis.hpp
+//   9611    evidence/redaction.hpp
+//   9631    evidence/gateway_problems.hpp
+//   9719    serve/asked_requests.hpp
+//   9796    serve/operations.hpp
+//   9863    serve/served_models.hpp
+//   9903    serve/gateway_state.hpp
+//   9961    serve/served_request.hpp
+//  10128    serve/runner.hpp
+//  10190    serve/connection_loop.hpp
+//  10233    serve/request_checks.hpp
+//  10253    serve/tester_code.hpp
+//  10317    gateway/catalogue_entries.hpp
+//  10580    gateway/option_values.hpp
+//  10638    gateway/sweep_run.hpp
+//  10661    document/script_reader.hpp
+//  10853    document/script_files.hpp
+//  10871    document/script_references.hpp
+//  10902    document/script_sections.hpp
+//  11020    document/script_values.hpp
+//  11152    document/loaded_document.hpp
+//  11183    core/calendar.cpp
+//  11264    core/clock.cpp
+//  11666    core/gate.cpp
+//  11876    core/handoff.cpp
+//  11902    core/implementation.cpp
+//  11914    core/json_pointer.cpp
+//  11971    core/json_reader.cpp
+//  12310    core/pattern.cpp
+//  12723    core/process.cpp
+//  12747    core/random.cpp
+//  12806    core/reporter.cpp
+//  12889    core/source_location.cpp
+//  12905    core/text.cpp
+//  13259    core/wait.cpp
+//  13271    core/warning.cpp
+//  13285    model/acceptance.cpp
+//  13344    model/checks.cpp
+//  13381    model/connection_fault.cpp
+//  13483    model/failure.cpp
+//  13629    model/fault.cpp
+//  13863    model/finding.cpp
+//  13897    model/hold.cpp
+//  13919    model/http_reply.cpp
+//  13985    model/pace.cpp
+//  14183    model/profile.cpp
+//  14361    model/range.cpp
+//  14391    model/received_request.cpp
+//  14459    model/reply.cpp
+//  14870    model/reply_checks.cpp
+//  15058    model/reply_template.cpp
+//  15229    model/sent_answer.cpp
+//  15257    model/sse_dialect.cpp
+//  15402    request/chat_fields.cpp
+//  15544    request/chat_messages.cpp
+//  15753    request/chat_reader.cpp
+//  16166    request/chat_request.cpp
+//  16250    request/embedding_request.cpp
+//  16338    keys/api_key.cpp
+//  16388    keys/key_store.cpp
+//  16935    keys/keys.cpp
+//  16999    keys/secrets.cpp
+//  17204    answer/bodies.cpp
+//  17309    answer/completion.cpp
+//  17542    answer/completion_events.cpp
+//  17752    answer/completion_json.cpp
+//  17969    answer/default_reply.cpp
+//  18166    answer/embeddings.cpp
+//  18283    answer/events.cpp
+//  18302    answer/occurrences.cpp
+//  18324    answer/schema_checker.cpp
+//  18787    answer/schema_instance.cpp
+//  19160    answer/tokens.cpp
+//  19386    answer/words.cpp
+//  19447    script/chaos.cpp
+//  19587    script/chaos_rules.cpp
+//  19699    script/connection_faults.cpp
+//  19808    script/excerpts.cpp
+//  19870    script/field_matchers.cpp
+//  20279    script/forced_failures.cpp
+//  20383    script/hiding.cpp
+//  20499    script/json_comparison.cpp
+//  20585    script/matcher.cpp
+//  20839    script/matchers.cpp
+//  21190    script/scope.cpp
+//  21248    script/script.cpp
+//  21677    script/text_matchers.cpp
+//  21798    delivery/answer_log.cpp
+//  21968    delivery/delivery.cpp
+//  22432    delivery/faults_and_waits.cpp
+//  22707    delivery/framing.cpp
+//  22824    delivery/gzip.cpp
+//  22891    delivery/pace_schedule.cpp
+//  22960    delivery/progress.cpp
+//  23011    delivery/write_queue.cpp
+//  23159    http/acceptor.cpp
+//  23267    http/compatibility.cpp
+//  23376    http/connection.cpp
+//  23957    http/poller.cpp
+//  24172    http/reactor.cpp
+//  24439    http/request_reader.cpp
+//  24890    http/response.cpp
+//  24971    http/server.cpp
+//  25379    http/sockets.cpp
+//  25887    http/turned_away.cpp
+//  25977    http/wakes.cpp
+//  26025    http/workers.cpp
+//  26138    evidence/diagnosis.cpp
+//  26357    evidence/evidence_json.cpp
+//  26739    evidence/exchange.cpp
+//  27037    evidence/gateway_problems.cpp
+//  27484    evidence/journal.cpp
+//  27642    evidence/kept_problems.cpp
+//  27752    evidence/notes.cpp
+//  27852    evidence/record.cpp
+//  28312    evidence/redaction.cpp
+//  28452    evidence/redirects.cpp
+//  28555    evidence/retries.cpp
+//  28936    evidence/review.cpp
+//  29317    evidence/told_in_body.cpp
+//  29414    evidence/verification.cpp
+//  29531    serve/asked_requests.cpp
+//  29598    serve/chat_judge.cpp
+//  29911    serve/connection_loop.cpp
+//  30072    serve/cross_origin.cpp
+//  30115    serve/delivery_report.cpp
+//  30204    serve/gateway_state.cpp
+//  30240    serve/judge.cpp
+//  30467    serve/limits.cpp
+//  30564    serve/operations.cpp
+//  30786    serve/profile_headers.cpp
+//  30827    serve/reply_answer.cpp
+//  30969    serve/request_checks.cpp
+//  31043    serve/runner.cpp
+//  31304    serve/served_models.cpp
+//  31382    serve/served_request.cpp
+//  31450    gateway/catalogue.cpp
+//  31863    gateway/catalogue_chunks.cpp
+//  32151    gateway/catalogue_delivery.cpp
+//  32303    gateway/catalogue_entries.cpp
+//  32532    gateway/catalogue_failures.cpp
+//  32813    gateway/catalogue_framing.cpp
+//  32997    gateway/catalogue_tool_calls.cpp
+//  33196    gateway/chat_script.cpp
+//  33345    gateway/gateway.cpp
+//  33635    gateway/mishaps.cpp
+//  33973    gateway/options.cpp
+//  34126    gateway/sweep.cpp
+//  34541    document/scenario_files.cpp
+//  34689    document/script_document.cpp
+//  35088    document/script_faults.cpp
+//  35390    document/script_files.cpp
+//  35534    document/script_gateway.cpp
+//  35863    document/script_matchers.cpp
+//  36221    document/script_objects.cpp
+//  36388    document/script_reader.cpp
+//  36826    document/script_references.cpp
+//  37142    document/script_replies.cpp
+//  37609    document/script_schema.cpp
+//  37741    document/script_sections.cpp
+//  38321    document/script_values.cpp
+//  38733  Adapters
+//  38750    adapters/catch2.hpp
+//  38907    adapters/doctest.hpp
+//  39070    adapters/gtest.hpp
