@@ -4474,6 +4474,37 @@ void pass_over_notes();
 #define MOCK_GATEWAY_INLINE
 #endif
 
+// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Uniform in [0, 1).
+  double unit();
+  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
+  double normal();
+  /// `length` characters of [0-9a-zA-Z].
+  std::string alphanumeric(std::size_t length);
+  void append_alphanumeric(std::size_t length, std::string& text);
+
+ private:
+  std::uint64_t state_;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/text.hpp --------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -4575,37 +4606,6 @@ std::string base64(std::string_view bytes);
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
-}}}  // namespace mock_gateway::detail
-
-// ---- core/random.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
-
-/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next();
-  /// Uniform in [0, bound). `bound` must be positive.
-  std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [low, high], both included. `low <= high`.
-  std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Uniform in [0, 1).
-  double unit();
-  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
-  double normal();
-  /// `length` characters of [0-9a-zA-Z].
-  std::string alphanumeric(std::size_t length);
-  void append_alphanumeric(std::size_t length, std::string& text);
-
- private:
-  std::uint64_t state_;
-};
-
 }}}  // namespace mock_gateway::detail
 
 // ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
@@ -4755,17 +4755,36 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
-// JSON pointers (RFC 6901). nlohmann's implementation throws for missing values.
+// JSON pointers (RFC 6901): escapes, and looking up a member or element, where nlohmann's implementation throws.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
-std::string token(std::string_view name);
+inline std::string token(std::string_view name) { return (Json::json_pointer() / std::string(name)).to_string(); }
+
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
-std::optional<std::string> name_of(std::string_view token);
+inline std::optional<std::string> name_of(std::string_view token) {
+  try {
+    return Json::json_pointer("/" + std::string(token)).back();
+  } catch (const Json::parse_error&) {
+    return std::nullopt;
+  }
+}
+
 /// The member or element with that name, or null.
-const Json* child(const Json& value, std::string_view name);
+inline const Json* child(const Json& value, std::string_view name) {
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+      if (key == name) return &member;
+    }
+    return nullptr;
+  }
+  const std::optional<std::int64_t> index = value.is_array() ? text::whole_number(name) : std::nullopt;
+  if (!index || (name.front() == '0' && name.size() > 1)) return nullptr;
+  const auto place = static_cast<std::size_t>(*index);
+  return place < value.size() ? &value[place] : nullptr;
+}
 
 }  // namespace json_pointer
 }}}  // namespace mock_gateway::detail
@@ -11911,63 +11930,6 @@ MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file
 
 }}}  // namespace mock_gateway::detail
 
-// ---- core/json_pointer.cpp ------------------------------------------------------------------------------------------
-
-// JSON pointers: escapes, and looking up a member or element.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace json_pointer {
-
-MOCK_GATEWAY_INLINE std::string token(std::string_view name) {
-  std::string token = "/";
-  for (const char character : name) {
-    if (character == '~') {
-      token += "~0";
-    } else if (character == '/') {
-      token += "~1";
-    } else {
-      token += character;
-    }
-  }
-  return token;
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::string> name_of(std::string_view token) {
-  std::string name;
-  for (std::size_t index = 0; index < token.size(); ++index) {
-    if (token[index] != '~') {
-      name += token[index];
-      continue;
-    }
-    const char code = ++index < token.size() ? token[index] : '\0';
-    if (code != '0' && code != '1') return std::nullopt;
-    name += code == '0' ? '~' : '/';
-  }
-  return name;
-}
-
-MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) {
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
-      if (key == name) return &member;
-    }
-    return nullptr;
-  }
-  constexpr std::size_t most_digits = 9;
-  if (!value.is_array() || name.empty() || name.size() > most_digits || (name.front() == '0' && name.size() > 1)) {
-    return nullptr;
-  }
-  std::size_t index = 0;
-  for (const char digit : name) {
-    if (digit < '0' || digit > '9') return nullptr;
-    index = index * 10 + static_cast<std::size_t>(digit - '0');
-  }
-  return index < value.size() ? &value[index] : nullptr;
-}
-
-}  // namespace json_pointer
-}}}  // namespace mock_gateway::detail
-
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
 
 // Reads JSON: error texts, comments, duplicate keys. The maximum nesting (512) is in the header.
@@ -13158,21 +13120,11 @@ MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view u
     out.append(utf8.substr(0, plain));
     if (plain == utf8.size()) break;
     const char character = utf8[plain];
-    const auto byte = static_cast<unsigned char>(character);
     utf8.remove_prefix(plain + 1);
-    switch (character) {
-      case '"': out.append("\\\""); break;
-      case '\\': out.append("\\\\"); break;
-      case '\b': out.append("\\b"); break;
-      case '\t': out.append("\\t"); break;
-      case '\n': out.append("\\n"); break;
-      case '\f': out.append("\\f"); break;
-      case '\r': out.append("\\r"); break;
-      default:
-        out.append("\\u00");
-        out.push_back(hex_digits[byte >> 4]);
-        out.push_back(hex_digits[byte & 0x0f]);
-    }
+    if (character == '"' || character == '\\')
+      out.append("\\").push_back(character);
+    else
+      append_escape(out, static_cast<unsigned char>(character));
   }
   out.push_back('"');
 }
@@ -17208,18 +17160,8 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
-MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, std::string_view value) {
-  text::append_json_string(out, name);
-  out += ':';
-  text::append_json_string(out, value);
-}
-
-/// The content of `error` in OpenAI's error bodies.
-struct OpenAiError {
-  std::string message;
-  std::string type;
-  std::string code;
-};
+/// JSON text, for values that may not be UTF-8.
+MOCK_GATEWAY_INLINE std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   if (status == 429) return "requests";
@@ -17239,69 +17181,47 @@ MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-MOCK_GATEWAY_INLINE OpenAiError openai_error(const Failure& failure) {
-  if (failure.is_documented_authentication_failure()) {
-    constexpr const char* type = "invalid_request_error";
-    if (failure.status() == 401) return {"Incorrect API key provided.", type, "invalid_api_key"};
-    if (failure.status() == 403) {
-      return {"You have insufficient permissions for this operation.", type, "insufficient_permissions"};
-    }
-  }
+/// The content of `error` in OpenAI's error bodies.
+MOCK_GATEWAY_INLINE Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
-  return {failure.message(), type_chosen ? failure.type() : openai_type(failure.status()), openai_code(failure)};
+  Json error = {{"message", failure.message()},
+                {"type", type_chosen ? failure.type() : openai_type(failure.status())},
+                {"param", failure.param().empty() ? Json() : Json(failure.param())},
+                {"code", openai_code(failure)}};
+  const bool is_authentication = failure.is_documented_authentication_failure();
+  if (is_authentication && failure.status() == 401) {
+    error["message"] = "Incorrect API key provided.";
+    error["type"] = "invalid_request_error";
+    error["code"] = "invalid_api_key";
+  } else if (is_authentication && failure.status() == 403) {
+    error["message"] = "You have insufficient permissions for this operation.";
+    error["type"] = "invalid_request_error";
+    error["code"] = "insufficient_permissions";
+  }
+  return error;
 }
 
-MOCK_GATEWAY_INLINE void append_model(std::string& out, const wire::Model& model, std::int64_t created) {
-  out += '{';
-  append_member(out, "id", model.id);
-  out += R"(,"object":"model","created":)";
-  out += std::to_string(created);
-  out += ',';
-  append_member(out, "owned_by", model.owner);
-  out += '}';
+MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created) {
+  return {{"id", model.id}, {"object", "model"}, {"created", created}, {"owned_by", model.owner}};
 }
 
 }  // namespace bodies
 
 MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profile) {
   if (failure.raw_body()) return *failure.raw_body();
-  std::string out = R"({"error":{)";
-  if (traits_of(profile).error_shape == ErrorShape::openai) {
-    const bodies::OpenAiError error = bodies::openai_error(failure);
-    bodies::append_member(out, "message", error.message);
-    out += ',';
-    bodies::append_member(out, "type", error.type);
-    out += ',';
-    if (failure.param().empty()) {
-      out += R"("param":null)";
-    } else {
-      bodies::append_member(out, "param", failure.param());
-    }
-    out += ',';
-    bodies::append_member(out, "code", error.code);
-  } else {
-    bodies::append_member(out, "code", failure.code());
-    out += ',';
-    bodies::append_member(out, "message", failure.message());
-    out += ',';
-    bodies::append_member(out, "type", failure.type());
-  }
-  return out += "}}";
+  Json error = {{"code", failure.code()}, {"message", failure.message()}, {"type", failure.type()}};
+  if (traits_of(profile).error_shape == ErrorShape::openai) error = bodies::openai_error(failure);
+  return bodies::text_of({{"error", std::move(error)}});
 }
 
 MOCK_GATEWAY_INLINE std::string model_body(const wire::Model& model, std::int64_t created) {
-  std::string out;
-  bodies::append_model(out, model, created);
-  return out;
+  return bodies::text_of(bodies::json_of(model, created));
 }
 
 MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& models, std::int64_t created) {
-  std::string out = R"({"object":"list","data":[)";
-  for (const wire::Model& model : models) {
-    if (out.back() != '[') out += ',';
-    bodies::append_model(out, model, created);
-  }
-  return out += "]}";
+  Json data = Json::array();
+  for (const wire::Model& model : models) data.push_back(bodies::json_of(model, created));
+  return bodies::text_of({{"object", "list"}, {"data", std::move(data)}});
 }
 
 }}}  // namespace mock_gateway::detail
@@ -39234,247 +39154,246 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4308    core/printed.hpp
 //   4337    core/reporter.hpp
 //   4416  Implementation
-//   4477    core/text.hpp
-//   4580    core/random.hpp
+//   4477    core/random.hpp
+//   4508    core/text.hpp
 //   4611    core/json_reader.hpp
 //   4665    core/pattern.hpp
 //   4756    core/json_pointer.hpp
-//   4773    core/calendar.hpp
-//   4792    core/access.hpp
-//   4864    core/timeline.hpp
-//   5049    core/handoff.hpp
-//   5079    core/process.hpp
-//   5102    core/warning.hpp
-//   5111    core/rows.hpp
-//   5137    core/change_count.hpp
-//   5181    core/heap_optional.hpp
-//   5208    model/profile_traits.hpp
-//   5308    model/checks.hpp
-//   5324    model/reply_data.hpp
-//   5390    model/request_error.hpp
-//   5403    model/fault_rows.hpp
-//   5519    model/failure_rows.hpp
-//   5559    model/dialect_rows.hpp
-//   5596    model/finding_kinds.hpp
-//   5673    model/reply_checks.hpp
-//   5704    model/reply_template.hpp
-//   5726    request/embedding_request.hpp
-//   5750    request/chat_parser.hpp
-//   5767    request/chat_fields.hpp
-//   5815    request/chat_reader.hpp
-//   5911    keys/secrets.hpp
-//   5955    keys/key_store.hpp
-//   6170    answer/bodies.hpp
-//   6198    answer/events.hpp
-//   6245    answer/tokens.hpp
-//   6316    answer/completion.hpp
-//   6420    answer/completion_json.hpp
-//   6453    answer/completion_events.hpp
-//   6516    answer/words.hpp
-//   6531    answer/default_reply.hpp
-//   6546    answer/schema_instance.hpp
-//   6567    answer/embeddings.hpp
-//   6583    answer/occurrences.hpp
-//   6606    answer/schema_checker.hpp
-//   6696    script/matcher_node.hpp
-//   6780    script/script.hpp
-//   7038    script/chaos_plan.hpp
-//   7080    script/chaos_rules.hpp
-//   7154    script/connection_faults.hpp
-//   7208    script/forced_failures.hpp
-//   7250    script/field_matchers.hpp
-//   7333    script/hiding.hpp
-//   7371    script/excerpts.hpp
-//   7395    script/json_comparison.hpp
-//   7421    script/matcher_leaf.hpp
-//   7449    delivery/answer_log.hpp
-//   7558    delivery/gzip.hpp
-//   7583    delivery/framing.hpp
-//   7632    delivery/outlet.hpp
-//   7679    delivery/pace_schedule.hpp
-//   7721    delivery/progress.hpp
-//   7771    delivery/waits.hpp
-//   7847    delivery/write_queue.hpp
-//   7939    delivery/delivery.hpp
-//   8206    http/exchange_observer.hpp
-//   8240    http/sockets.hpp
-//   8360    http/wakes.hpp
-//   8405    http/connection.hpp
-//   8672    http/request_reader.hpp
-//   8796    http/server.hpp
-//   8852    http/response.hpp
-//   8867    http/turned_away.hpp
-//   8915    http/workers.hpp
-//   8971    http/acceptor.hpp
-//   9014    http/compatibility.hpp
-//   9024    http/poller.hpp
-//   9063    http/reactor.hpp
-//   9169    evidence/kept_problems.hpp
-//   9232    evidence/record.hpp
-//   9470    evidence/gateway_parts.hpp
-//   9488    evidence/review_parts.hpp
-//   9549    evidence/diagnosis.hpp
-//   9611    evidence/redaction.hpp
-//   9631    evidence/gateway_problems.hpp
-//   9719    serve/asked_requests.hpp
-//   9796    serve/operations.hpp
-//   9863    serve/served_models.hpp
-//   9903    serve/gateway_state.hpp
-//   9961    serve/served_request.hpp
-//  10128    serve/runner.hpp
-//  10190    serve/connection_loop.hpp
-//  10233    serve/request_checks.hpp
-//  10253    serve/tester_code.hpp
-//  10317    gateway/catalogue_entries.hpp
-//  10580    gateway/option_values.hpp
-//  10638    gateway/sweep_run.hpp
-//  10661    document/script_reader.hpp
-//  10853    document/script_files.hpp
-//  10871    document/script_references.hpp
-//  10902    document/script_sections.hpp
-//  11020    document/script_values.hpp
-//  11152    document/loaded_document.hpp
-//  11183    core/calendar.cpp
-//  11264    core/clock.cpp
-//  11666    core/gate.cpp
-//  11876    core/handoff.cpp
-//  11902    core/implementation.cpp
-//  11914    core/json_pointer.cpp
-//  11971    core/json_reader.cpp
-//  12310    core/pattern.cpp
-//  12723    core/process.cpp
-//  12747    core/random.cpp
-//  12806    core/reporter.cpp
-//  12889    core/source_location.cpp
-//  12905    core/text.cpp
-//  13259    core/wait.cpp
-//  13271    core/warning.cpp
-//  13285    model/acceptance.cpp
-//  13344    model/checks.cpp
-//  13381    model/connection_fault.cpp
-//  13483    model/failure.cpp
-//  13629    model/fault.cpp
-//  13863    model/finding.cpp
-//  13897    model/hold.cpp
-//  13919    model/http_reply.cpp
-//  13985    model/pace.cpp
-//  14183    model/profile.cpp
-//  14361    model/range.cpp
-//  14391    model/received_request.cpp
-//  14459    model/reply.cpp
-//  14870    model/reply_checks.cpp
-//  15058    model/reply_template.cpp
-//  15229    model/sent_answer.cpp
-//  15257    model/sse_dialect.cpp
-//  15402    request/chat_fields.cpp
-//  15544    request/chat_messages.cpp
-//  15753    request/chat_reader.cpp
-//  16166    request/chat_request.cpp
-//  16250    request/embedding_request.cpp
-//  16338    keys/api_key.cpp
-//  16388    keys/key_store.cpp
-//  16935    keys/keys.cpp
-//  16999    keys/secrets.cpp
-//  17204    answer/bodies.cpp
-//  17309    answer/completion.cpp
-//  17542    answer/completion_events.cpp
-//  17752    answer/completion_json.cpp
-//  17969    answer/default_reply.cpp
-//  18166    answer/embeddings.cpp
-//  18283    answer/events.cpp
-//  18302    answer/occurrences.cpp
-//  18324    answer/schema_checker.cpp
-//  18787    answer/schema_instance.cpp
-//  19160    answer/tokens.cpp
-//  19386    answer/words.cpp
-//  19447    script/chaos.cpp
-//  19587    script/chaos_rules.cpp
-//  19699    script/connection_faults.cpp
-//  19808    script/excerpts.cpp
-//  19870    script/field_matchers.cpp
-//  20279    script/forced_failures.cpp
-//  20383    script/hiding.cpp
-//  20499    script/json_comparison.cpp
-//  20585    script/matcher.cpp
-//  20839    script/matchers.cpp
-//  21190    script/scope.cpp
-//  21248    script/script.cpp
-//  21677    script/text_matchers.cpp
-//  21798    delivery/answer_log.cpp
-//  21968    delivery/delivery.cpp
-//  22432    delivery/faults_and_waits.cpp
-//  22707    delivery/framing.cpp
-//  22824    delivery/gzip.cpp
-//  22891    delivery/pace_schedule.cpp
-//  22960    delivery/progress.cpp
-//  23011    delivery/write_queue.cpp
-//  23159    http/acceptor.cpp
-//  23267    http/compatibility.cpp
-//  23376    http/connection.cpp
-//  23957    http/poller.cpp
-//  24172    http/reactor.cpp
-//  24439    http/request_reader.cpp
-//  24890    http/response.cpp
-//  24971    http/server.cpp
-//  25379    http/sockets.cpp
-//  25887    http/turned_away.cpp
-//  25977    http/wakes.cpp
-//  26025    http/workers.cpp
-//  26138    evidence/diagnosis.cpp
-//  26357    evidence/evidence_json.cpp
-//  26739    evidence/exchange.cpp
-//  27037    evidence/gateway_problems.cpp
-//  27484    evidence/journal.cpp
-//  27642    evidence/kept_problems.cpp
-//  27752    evidence/notes.cpp
-//  27852    evidence/record.cpp
-//  28312    evidence/redaction.cpp
-//  28452    evidence/redirects.cpp
-//  28555    evidence/retries.cpp
-//  28936    evidence/review.cpp
-//  29317    evidence/told_in_body.cpp
-//  29414    evidence/verification.cpp
-//  29531    serve/asked_requests.cpp
-//  29598    serve/chat_judge.cpp
-//  29911    serve/connection_loop.cpp
-//  30072    serve/cross_origin.cpp
-//  30115    serve/delivery_report.cpp
-//  30204    serve/gateway_state.cpp
-//  30240    serve/judge.cpp
-//  30467    serve/limits.cpp
-//  30564    serve/operations.cpp
-//  30786    serve/profile_headers.cpp
-//  30827    serve/reply_answer.cpp
-//  30969    serve/request_checks.cpp
-//  31043    serve/runner.cpp
-//  31304    serve/served_models.cpp
-//  31382    serve/served_request.cpp
-//  31450    gateway/catalogue.cpp
-//  31863    gateway/catalogue_chunks.cpp
-//  32151    gateway/catalogue_delivery.cpp
-//  32303    gateway/catalogue_entries.cpp
-//  32532    gateway/catalogue_failures.cpp
-//  32813    gateway/catalogue_framing.cpp
-//  32997    gateway/catalogue_tool_calls.cpp
-//  33196    gateway/chat_script.cpp
-//  33345    gateway/gateway.cpp
-//  33635    gateway/mishaps.cpp
-//  33973    gateway/options.cpp
-//  34126    gateway/sweep.cpp
-//  34541    document/scenario_files.cpp
-//  34689    document/script_document.cpp
-//  35088    document/script_faults.cpp
-//  35390    document/script_files.cpp
-//  35534    document/script_gateway.cpp
-//  35863    document/script_matchers.cpp
-//  36221    document/script_objects.cpp
-//  36388    document/script_reader.cpp
-//  36826    document/script_references.cpp
-//  37142    document/script_replies.cpp
-//  37609    document/script_schema.cpp
-//  37741    document/script_sections.cpp
-//  38321    document/script_values.cpp
-//  38733  Adapters
-//  38750    adapters/catch2.hpp
-//  38907    adapters/doctest.hpp
-//  39070    adapters/gtest.hpp
+//   4792    core/calendar.hpp
+//   4811    core/access.hpp
+//   4883    core/timeline.hpp
+//   5068    core/handoff.hpp
+//   5098    core/process.hpp
+//   5121    core/warning.hpp
+//   5130    core/rows.hpp
+//   5156    core/change_count.hpp
+//   5200    core/heap_optional.hpp
+//   5227    model/profile_traits.hpp
+//   5327    model/checks.hpp
+//   5343    model/reply_data.hpp
+//   5409    model/request_error.hpp
+//   5422    model/fault_rows.hpp
+//   5538    model/failure_rows.hpp
+//   5578    model/dialect_rows.hpp
+//   5615    model/finding_kinds.hpp
+//   5692    model/reply_checks.hpp
+//   5723    model/reply_template.hpp
+//   5745    request/embedding_request.hpp
+//   5769    request/chat_parser.hpp
+//   5786    request/chat_fields.hpp
+//   5834    request/chat_reader.hpp
+//   5930    keys/secrets.hpp
+//   5974    keys/key_store.hpp
+//   6189    answer/bodies.hpp
+//   6217    answer/events.hpp
+//   6264    answer/tokens.hpp
+//   6335    answer/completion.hpp
+//   6439    answer/completion_json.hpp
+//   6472    answer/completion_events.hpp
+//   6535    answer/words.hpp
+//   6550    answer/default_reply.hpp
+//   6565    answer/schema_instance.hpp
+//   6586    answer/embeddings.hpp
+//   6602    answer/occurrences.hpp
+//   6625    answer/schema_checker.hpp
+//   6715    script/matcher_node.hpp
+//   6799    script/script.hpp
+//   7057    script/chaos_plan.hpp
+//   7099    script/chaos_rules.hpp
+//   7173    script/connection_faults.hpp
+//   7227    script/forced_failures.hpp
+//   7269    script/field_matchers.hpp
+//   7352    script/hiding.hpp
+//   7390    script/excerpts.hpp
+//   7414    script/json_comparison.hpp
+//   7440    script/matcher_leaf.hpp
+//   7468    delivery/answer_log.hpp
+//   7577    delivery/gzip.hpp
+//   7602    delivery/framing.hpp
+//   7651    delivery/outlet.hpp
+//   7698    delivery/pace_schedule.hpp
+//   7740    delivery/progress.hpp
+//   7790    delivery/waits.hpp
+//   7866    delivery/write_queue.hpp
+//   7958    delivery/delivery.hpp
+//   8225    http/exchange_observer.hpp
+//   8259    http/sockets.hpp
+//   8379    http/wakes.hpp
+//   8424    http/connection.hpp
+//   8691    http/request_reader.hpp
+//   8815    http/server.hpp
+//   8871    http/response.hpp
+//   8886    http/turned_away.hpp
+//   8934    http/workers.hpp
+//   8990    http/acceptor.hpp
+//   9033    http/compatibility.hpp
+//   9043    http/poller.hpp
+//   9082    http/reactor.hpp
+//   9188    evidence/kept_problems.hpp
+//   9251    evidence/record.hpp
+//   9489    evidence/gateway_parts.hpp
+//   9507    evidence/review_parts.hpp
+//   9568    evidence/diagnosis.hpp
+//   9630    evidence/redaction.hpp
+//   9650    evidence/gateway_problems.hpp
+//   9738    serve/asked_requests.hpp
+//   9815    serve/operations.hpp
+//   9882    serve/served_models.hpp
+//   9922    serve/gateway_state.hpp
+//   9980    serve/served_request.hpp
+//  10147    serve/runner.hpp
+//  10209    serve/connection_loop.hpp
+//  10252    serve/request_checks.hpp
+//  10272    serve/tester_code.hpp
+//  10336    gateway/catalogue_entries.hpp
+//  10599    gateway/option_values.hpp
+//  10657    gateway/sweep_run.hpp
+//  10680    document/script_reader.hpp
+//  10872    document/script_files.hpp
+//  10890    document/script_references.hpp
+//  10921    document/script_sections.hpp
+//  11039    document/script_values.hpp
+//  11171    document/loaded_document.hpp
+//  11202    core/calendar.cpp
+//  11283    core/clock.cpp
+//  11685    core/gate.cpp
+//  11895    core/handoff.cpp
+//  11921    core/implementation.cpp
+//  11933    core/json_reader.cpp
+//  12272    core/pattern.cpp
+//  12685    core/process.cpp
+//  12709    core/random.cpp
+//  12768    core/reporter.cpp
+//  12851    core/source_location.cpp
+//  12867    core/text.cpp
+//  13211    core/wait.cpp
+//  13223    core/warning.cpp
+//  13237    model/acceptance.cpp
+//  13296    model/checks.cpp
+//  13333    model/connection_fault.cpp
+//  13435    model/failure.cpp
+//  13581    model/fault.cpp
+//  13815    model/finding.cpp
+//  13849    model/hold.cpp
+//  13871    model/http_reply.cpp
+//  13937    model/pace.cpp
+//  14135    model/profile.cpp
+//  14313    model/range.cpp
+//  14343    model/received_request.cpp
+//  14411    model/reply.cpp
+//  14822    model/reply_checks.cpp
+//  15010    model/reply_template.cpp
+//  15181    model/sent_answer.cpp
+//  15209    model/sse_dialect.cpp
+//  15354    request/chat_fields.cpp
+//  15496    request/chat_messages.cpp
+//  15705    request/chat_reader.cpp
+//  16118    request/chat_request.cpp
+//  16202    request/embedding_request.cpp
+//  16290    keys/api_key.cpp
+//  16340    keys/key_store.cpp
+//  16887    keys/keys.cpp
+//  16951    keys/secrets.cpp
+//  17156    answer/bodies.cpp
+//  17229    answer/completion.cpp
+//  17462    answer/completion_events.cpp
+//  17672    answer/completion_json.cpp
+//  17889    answer/default_reply.cpp
+//  18086    answer/embeddings.cpp
+//  18203    answer/events.cpp
+//  18222    answer/occurrences.cpp
+//  18244    answer/schema_checker.cpp
+//  18707    answer/schema_instance.cpp
+//  19080    answer/tokens.cpp
+//  19306    answer/words.cpp
+//  19367    script/chaos.cpp
+//  19507    script/chaos_rules.cpp
+//  19619    script/connection_faults.cpp
+//  19728    script/excerpts.cpp
+//  19790    script/field_matchers.cpp
+//  20199    script/forced_failures.cpp
+//  20303    script/hiding.cpp
+//  20419    script/json_comparison.cpp
+//  20505    script/matcher.cpp
+//  20759    script/matchers.cpp
+//  21110    script/scope.cpp
+//  21168    script/script.cpp
+//  21597    script/text_matchers.cpp
+//  21718    delivery/answer_log.cpp
+//  21888    delivery/delivery.cpp
+//  22352    delivery/faults_and_waits.cpp
+//  22627    delivery/framing.cpp
+//  22744    delivery/gzip.cpp
+//  22811    delivery/pace_schedule.cpp
+//  22880    delivery/progress.cpp
+//  22931    delivery/write_queue.cpp
+//  23079    http/acceptor.cpp
+//  23187    http/compatibility.cpp
+//  23296    http/connection.cpp
+//  23877    http/poller.cpp
+//  24092    http/reactor.cpp
+//  24359    http/request_reader.cpp
+//  24810    http/response.cpp
+//  24891    http/server.cpp
+//  25299    http/sockets.cpp
+//  25807    http/turned_away.cpp
+//  25897    http/wakes.cpp
+//  25945    http/workers.cpp
+//  26058    evidence/diagnosis.cpp
+//  26277    evidence/evidence_json.cpp
+//  26659    evidence/exchange.cpp
+//  26957    evidence/gateway_problems.cpp
+//  27404    evidence/journal.cpp
+//  27562    evidence/kept_problems.cpp
+//  27672    evidence/notes.cpp
+//  27772    evidence/record.cpp
+//  28232    evidence/redaction.cpp
+//  28372    evidence/redirects.cpp
+//  28475    evidence/retries.cpp
+//  28856    evidence/review.cpp
+//  29237    evidence/told_in_body.cpp
+//  29334    evidence/verification.cpp
+//  29451    serve/asked_requests.cpp
+//  29518    serve/chat_judge.cpp
+//  29831    serve/connection_loop.cpp
+//  29992    serve/cross_origin.cpp
+//  30035    serve/delivery_report.cpp
+//  30124    serve/gateway_state.cpp
+//  30160    serve/judge.cpp
+//  30387    serve/limits.cpp
+//  30484    serve/operations.cpp
+//  30706    serve/profile_headers.cpp
+//  30747    serve/reply_answer.cpp
+//  30889    serve/request_checks.cpp
+//  30963    serve/runner.cpp
+//  31224    serve/served_models.cpp
+//  31302    serve/served_request.cpp
+//  31370    gateway/catalogue.cpp
+//  31783    gateway/catalogue_chunks.cpp
+//  32071    gateway/catalogue_delivery.cpp
+//  32223    gateway/catalogue_entries.cpp
+//  32452    gateway/catalogue_failures.cpp
+//  32733    gateway/catalogue_framing.cpp
+//  32917    gateway/catalogue_tool_calls.cpp
+//  33116    gateway/chat_script.cpp
+//  33265    gateway/gateway.cpp
+//  33555    gateway/mishaps.cpp
+//  33893    gateway/options.cpp
+//  34046    gateway/sweep.cpp
+//  34461    document/scenario_files.cpp
+//  34609    document/script_document.cpp
+//  35008    document/script_faults.cpp
+//  35310    document/script_files.cpp
+//  35454    document/script_gateway.cpp
+//  35783    document/script_matchers.cpp
+//  36141    document/script_objects.cpp
+//  36308    document/script_reader.cpp
+//  36746    document/script_references.cpp
+//  37062    document/script_replies.cpp
+//  37529    document/script_schema.cpp
+//  37661    document/script_sections.cpp
+//  38241    document/script_values.cpp
+//  38653  Adapters
+//  38670    adapters/catch2.hpp
+//  38827    adapters/doctest.hpp
+//  38990    adapters/gtest.hpp
