@@ -123,6 +123,8 @@ using Json = nlohmann::ordered_json;
 
 // ---- core/source_location.hpp ---------------------------------------------------------------------------------------
 
+// A position in a test; `reporter.cpp` prints it.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// A position in the test's source. Not std::source_location, which needs C++20.
@@ -261,6 +263,8 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 }}  // namespace mock_gateway
 
 // ---- core/implementation.hpp ----------------------------------------------------------------------------------------
+
+// The symbol that names a missing implementation; defined in `reporter.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -1345,6 +1349,8 @@ Failure overloaded();
 }}  // namespace mock_gateway
 
 // ---- core/wait.hpp --------------------------------------------------------------------------------------------------
+
+// The result of a wait; `clock.cpp` prints it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -5065,68 +5071,6 @@ Duration bounded(Duration limit);
 
 }}  // namespace mock_gateway
 
-// ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
-
-// Lets a thread hand over its duties before it blocks.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
-class Handoff {
- public:
-  virtual ~Handoff() = default;
-  /// Called once, on the thread that will block.
-  virtual void hand_over() noexcept = 0;
-};
-
-/// Sets the handoff of the calling thread, which must have none, for the lifetime of this object.
-class ScopedHandoff {
- public:
-  explicit ScopedHandoff(Handoff& handoff);
-  ~ScopedHandoff();
-  ScopedHandoff(const ScopedHandoff&) = delete;
-  ScopedHandoff& operator=(const ScopedHandoff&) = delete;
-
-  bool is_pending() const;
-};
-
-/// Must be called before a thread blocks, runs test code or works for long: calls its handoff, if any. Cheap.
-void hand_off_event_loop() noexcept;
-
-}}}  // namespace mock_gateway::detail
-
-// ---- core/process.hpp -----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace process {
-
-/// An id that differs between a process and its forked children.
-long id();
-
-/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
-class KeptSigpipe {
- public:
-  KeptSigpipe();
-  ~KeptSigpipe();
-  KeptSigpipe(const KeptSigpipe&) = delete;
-  KeptSigpipe& operator=(const KeptSigpipe&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
-
-}  // namespace process
-}}}  // namespace mock_gateway::detail
-
-// ---- core/warning.hpp -----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
-void warn(std::initializer_list<std::string_view> parts);
-
-}}}  // namespace mock_gateway::detail
-
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
 
 // Tables of constexpr rows: a view, and a check for completeness.
@@ -5197,6 +5141,48 @@ class ChangeCount {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/process.hpp -----------------------------------------------------------------------------------------------
+
+// The process id; preserves SIGPIPE handling.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace process {
+
+/// An id that differs between a process and its forked children.
+inline long id() { return ::getpid(); }
+
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
+class KeptSigpipe {
+ public:
+  KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
+  ~KeptSigpipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
+  KeptSigpipe(const KeptSigpipe&) = delete;
+  KeptSigpipe& operator=(const KeptSigpipe&) = delete;
+
+ private:
+  inline static std::mutex mutex_;
+  const std::lock_guard<std::mutex> lock_{mutex_};
+  struct sigaction before_ {};
+};
+
+}  // namespace process
+}}}  // namespace mock_gateway::detail
+
+// ---- core/warning.hpp -----------------------------------------------------------------------------------------------
+
+// Warnings of the library on stderr, and their prefix.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
+inline void warn(std::initializer_list<std::string_view> parts) {
+  std::cerr << "mock_gateway: ";
+  for (const std::string_view part : parts) std::cerr << part;
+  std::cerr << '\n';
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/heap_optional.hpp -----------------------------------------------------------------------------------------
 
 // An optional that is usually empty.
@@ -5221,6 +5207,43 @@ class HeapOptional {
  private:
   std::unique_ptr<T> value_;
 };
+
+}}}  // namespace mock_gateway::detail
+
+// ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
+
+// Lets a thread hand over its duties before it blocks.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
+class Handoff {
+ public:
+  virtual ~Handoff() = default;
+  /// Called once, on the thread that will block.
+  virtual void hand_over() noexcept = 0;
+};
+
+/// Sets the handoff of the calling thread, which must have none, for the lifetime of this object.
+class ScopedHandoff {
+ public:
+  explicit ScopedHandoff(Handoff& handoff) { current() = &handoff; }
+  ~ScopedHandoff() { current() = nullptr; }
+  ScopedHandoff(const ScopedHandoff&) = delete;
+  ScopedHandoff& operator=(const ScopedHandoff&) = delete;
+
+  bool is_pending() const { return current() != nullptr; }
+
+  static Handoff*& current() {
+    thread_local Handoff* current = nullptr;
+    return current;
+  }
+};
+
+/// Must be called before a thread blocks, runs test code or works for long: calls its handoff, if any. Cheap.
+inline void hand_off_event_loop() noexcept {
+  if (Handoff* const handoff = std::exchange(ScopedHandoff::current(), nullptr)) handoff->hand_over();
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -6216,6 +6239,8 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
+// The events of a stream, and those of `chunks()`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// One token in units of shares. At one token per second, a share is one nanosecond.
@@ -6252,7 +6277,16 @@ class EventSource {
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
-  MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
+  bool next(StreamEvent& event) override {
+    if (sent_ == chunks_.size()) return false;
+    const StreamChunk& chunk = chunks_[sent_++];
+    event.data = chunk.bytes();
+    event.token = chunk.is_token();
+    event.raw = chunk.is_raw();
+    event.meta = chunk.is_meta();
+    event.at = chunk.time();
+    return true;
+  }
 
  private:
   const std::vector<StreamChunk>& chunks_;
@@ -6599,29 +6633,6 @@ std::string embeddings_body(const EmbeddingRequest& request, const Tokens& token
 
 }}}  // namespace mock_gateway::detail
 
-// ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
-/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
-/// but repeatable only if the requests come in the same order.
-class Occurrences {
- public:
-  /// 1 for the first request with this fingerprint, 2 for the next, …
-  std::uint64_t next(std::uint64_t fingerprint);
-  void reset();
-
- private:
-  static constexpr std::size_t exact = 65'536;
-
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> counts_;
-  std::array<std::uint64_t, 1024> shared_{};
-};
-
-}}}  // namespace mock_gateway::detail
-
 // ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
 // Validation against JSON Schema: JSON values, a schema that is read once, and checks of values.
@@ -6710,6 +6721,41 @@ class Checker {
 };
 
 }  // namespace schema
+}}}  // namespace mock_gateway::detail
+
+// ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
+
+// Counts equal requests; the limit of separate counters.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
+/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
+/// but repeatable only if the requests come in the same order.
+class Occurrences {
+ public:
+  /// 1 for the first request with this fingerprint, 2 for the next, …
+  std::uint64_t next(std::uint64_t fingerprint) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = counts_.find(fingerprint);
+    if (known != counts_.end()) return ++known->second;
+    if (counts_.size() < exact) return counts_[fingerprint] = 1;
+    return ++shared_[fingerprint % shared_.size()];
+  }
+  void reset() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    counts_.clear();
+    shared_.fill(0);
+  }
+
+ private:
+  static constexpr std::size_t exact = 65'536;
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> counts_;
+  std::array<std::uint64_t, 1024> shared_{};
+};
+
 }}}  // namespace mock_gateway::detail
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
@@ -8387,13 +8433,30 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class DescriptorWake final : public Wake {
  public:
   /// Forwards each wake to `other` from now on; null forwards nothing.
-  void tell(Wake* other);
-  MOCK_GATEWAY_INLINE ~DescriptorWake() override;
-  MOCK_GATEWAY_INLINE void wake() noexcept override;
+  void tell(Wake* other) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    other_ = other;
+  }
+  ~DescriptorWake() override { sockets::close_wake(pair_); }
+  void wake() noexcept override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.writing >= 0) sockets::signal_wake(pair_);
+    if (other_) other_->wake();
+  }
   /// The descriptor to poll. Only for the thread that serves the connection.
-  int prepare();
-  bool is_prepared();
-  void clear();
+  int prepare() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.reading < 0) pair_ = sockets::open_wake();
+    return pair_.reading;
+  }
+  bool is_prepared() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return pair_.reading >= 0;
+  }
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.reading >= 0) sockets::clear_wake(pair_);
+  }
 
  private:
   std::mutex mutex_;
@@ -8406,12 +8469,19 @@ class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
 
-  void stop();
+  void stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    if (socket_ >= 0) sockets::shut_down(socket_);
+  }
   bool is_stopped() const { return stopped_; }
   /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
-  void cut();
+  void cut() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    socket_ = -1;
+  }
 
  private:
   std::mutex mutex_;
@@ -8834,6 +8904,10 @@ class ConnectionHandler {
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
+/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
+/// macros change the layout of its classes, so a mix has undefined behaviour. Implemented in `compatibility.cpp`.
+void require_one_httplib();
+
 /// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {
  public:
@@ -9027,16 +9101,6 @@ class Acceptor {
   std::atomic<bool> stopping_{false};
   StackedThread thread_;
 };
-
-}}}  // namespace mock_gateway::detail
-
-// ---- http/compatibility.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
-/// macros change the layout of its classes, so a mix has undefined behaviour.
-void require_one_httplib();
 
 }}}  // namespace mock_gateway::detail
 
@@ -11282,7 +11346,8 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; texts about waits. The manual clock's guard and start are in the header.
+// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
+// the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11463,17 +11528,12 @@ class ManualClockState final : public ClockState {
            "machine's time";
   }
 
-  template <class Condition>
-  bool wait(Duration timeout, const Condition& condition) {
+  /// Waits until there are `count` sleepers, or pending waits of any kind. Returns how many there are.
+  std::size_t wait(Duration timeout, std::size_t count, bool only_sleepers) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, bounded(timeout), condition);
-  }
-  // The mutex must be held for these: inside the condition of wait().
-  std::size_t sleepers_locked() const { return sleepers_; }
-  std::size_t pending_locked() const { return pending_.size(); }
-  std::size_t sleepers() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return sleepers_;
+    const auto there = [&] { return only_sleepers ? sleepers_ : pending_.size(); };
+    changed_.wait_for(lock, bounded(timeout), [&] { return there() >= count; });
+    return there();
   }
 
   std::vector<ManualClock::PendingWait> waits() const {
@@ -11662,16 +11722,18 @@ MOCK_GATEWAY_INLINE void ManualClock::sleep_for(Duration duration) { detail::man
 
 MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
-  const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
+  const std::size_t there = clock.wait(timeout, count, true);
+  const bool reached = there >= count;
+  const std::string message = (reached ? "" : std::to_string(there) + " of ") + std::to_string(count) +
                               " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
   return detail::Access::make<Wait>(reached, message);
 }
 
 MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
-  std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
+  const std::size_t there = clock.wait(timeout, count, false);
+  const bool reached = there >= count;
+  std::string message = (reached ? "" : std::to_string(there) + " of ") + std::to_string(count) +
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
   if (!reached) message += clock.about_date();
@@ -11679,6 +11741,10 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration
 }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait) {
+  return out << (wait ? "" : "timed out: ") << wait.message();
+}
 
 }}  // namespace mock_gateway
 
@@ -11891,44 +11957,6 @@ MOCK_GATEWAY_INLINE void Gate::release() { state_->release(); }
 MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 }}  // namespace mock_gateway
-
-// ---- core/handoff.cpp -----------------------------------------------------------------------------------------------
-
-// The handoff of the calling thread.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace handoff {
-
-MOCK_GATEWAY_INLINE Handoff*& current() {
-  thread_local Handoff* current = nullptr;
-  return current;
-}
-
-}  // namespace handoff
-
-MOCK_GATEWAY_INLINE ScopedHandoff::ScopedHandoff(Handoff& handoff) { handoff::current() = &handoff; }
-
-MOCK_GATEWAY_INLINE ScopedHandoff::~ScopedHandoff() { handoff::current() = nullptr; }
-
-MOCK_GATEWAY_INLINE bool ScopedHandoff::is_pending() const { return handoff::current() != nullptr; }
-
-MOCK_GATEWAY_INLINE void hand_off_event_loop() noexcept {
-  if (Handoff* const handoff = std::exchange(handoff::current(), nullptr)) handoff->hand_over();
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- core/implementation.cpp ----------------------------------------------------------------------------------------
-
-// The symbol whose absence makes the linker report a missing implementation.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-extern "C" {
-MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
-}
-
-}}}  // namespace mock_gateway::detail
 
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
 
@@ -12682,30 +12710,6 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 }  // namespace schema
 }}}  // namespace mock_gateway::detail
 
-// ---- core/process.cpp -----------------------------------------------------------------------------------------------
-
-// The process id; preserves SIGPIPE handling.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace process {
-
-inline std::mutex sigpipe_mutex;
-
-MOCK_GATEWAY_INLINE long id() { return ::getpid(); }
-
-MOCK_GATEWAY_INLINE KeptSigpipe::KeptSigpipe() {
-  sigpipe_mutex.lock();
-  ::sigaction(SIGPIPE, nullptr, &before_);
-}
-
-MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
-  ::sigaction(SIGPIPE, &before_, nullptr);
-  sigpipe_mutex.unlock();
-}
-
-}  // namespace process
-}}}  // namespace mock_gateway::detail
-
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
 // The random generator and its distributions; fingerprints; random letters and digits.
@@ -12767,9 +12771,23 @@ MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::st
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
+// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
+// the symbol whose absence makes the linker report a missing implementation.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
+  const std::string_view path = file;
+  if (path.empty()) return {};
+  return std::string(path.substr(path.find_last_of("/\\") + 1)) + ":" + std::to_string(line);
+}
+
+namespace detail {
+
+extern "C" {
+MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
+}
+
 namespace reporters {
 
 MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
@@ -12846,22 +12864,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
 
-}}}  // namespace mock_gateway::detail
-
-// ---- core/source_location.cpp ---------------------------------------------------------------------------------------
-
-// A position in a test as shown in reports: "agent_test.cpp:41".
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
-  const std::string_view path = file;
-  if (path.empty()) return {};
-  const std::size_t slash = path.find_last_of("/\\");
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return std::string(name) + ":" + std::to_string(line);
-}
-
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
@@ -13206,32 +13209,6 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 }
 
 }  // namespace text
-}}}  // namespace mock_gateway::detail
-
-// ---- core/wait.cpp --------------------------------------------------------------------------------------------------
-
-// The printed result of a test's wait, and "timed out: ".
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait) {
-  return out << (wait ? "" : "timed out: ") << wait.message();
-}
-
-}}  // namespace mock_gateway
-
-// ---- core/warning.cpp -----------------------------------------------------------------------------------------------
-
-// Warnings of the library on stderr, and their prefix.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
-  std::cerr << "mock_gateway: ";
-  for (const std::string_view part : parts) std::cerr << part;
-  std::cerr << '\n';
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
@@ -18196,47 +18173,6 @@ MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request,
   text::append_json_string(body, request.model);
   const std::string count = std::to_string(tokens_of(request, tokens));
   return body += R"(,"usage":{"prompt_tokens":)" + count + R"(,"total_tokens":)" + count + "}}";
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/events.cpp ----------------------------------------------------------------------------------------------
-
-// The events of `chunks()`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
-  if (sent_ == chunks_.size()) return false;
-  const StreamChunk& chunk = chunks_[sent_++];
-  event.data = chunk.bytes();
-  event.token = chunk.is_token();
-  event.raw = chunk.is_raw();
-  event.meta = chunk.is_meta();
-  event.at = chunk.time();
-  return true;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/occurrences.cpp -----------------------------------------------------------------------------------------
-
-// Counts equal requests; the limit of separate counters.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = counts_.find(fingerprint);
-  if (known != counts_.end()) return ++known->second;
-  if (counts_.size() < exact) return counts_[fingerprint] = 1;
-  return ++shared_[fingerprint % shared_.size()];
-}
-
-MOCK_GATEWAY_INLINE void Occurrences::reset() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  counts_.clear();
-  shared_.fill(0);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -25005,7 +24941,7 @@ class Server::Impl final : public httplib::Server {
   int port() const { return port_; }
 
   void refuse() {
-    require_not_turning_away();
+    require_other_thread(is_turning_away());
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (!acceptor_) return;
     acceptor_.reset();
@@ -25025,8 +24961,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void stop_all() {
-    if (is_own_thread())
-      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+    require_other_thread(is_own_thread());
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
     std::unique_ptr<Acceptor> accepting;
     {
@@ -25063,6 +24998,11 @@ class Server::Impl final : public httplib::Server {
     int status = 400;
   };
 
+  static void require_other_thread(bool is_own) {
+    if (is_own)
+      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
@@ -25081,11 +25021,6 @@ class Server::Impl final : public httplib::Server {
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
             "when none is left, a connection is answered 503 connection_limit"});
-  }
-
-  void require_not_turning_away() const {
-    if (is_turning_away())
-      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
   void take(int socket, bool last_descriptor) noexcept {
@@ -25890,54 +25825,6 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
     due = std::min(
         due, std::max(Duration{0}, patience(refused) - std::chrono::duration_cast<Duration>(now - refused.since)));
   return due;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- http/wakes.cpp -------------------------------------------------------------------------------------------------
-
-// Wakes the wait of a connection, and stops a connection.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
-
-MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.writing >= 0) sockets::signal_wake(pair_);
-  if (other_) other_->wake();
-}
-
-MOCK_GATEWAY_INLINE void DescriptorWake::tell(Wake* other) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  other_ = other;
-}
-
-MOCK_GATEWAY_INLINE bool DescriptorWake::is_prepared() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return pair_.reading >= 0;
-}
-
-MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading < 0) pair_ = sockets::open_wake();
-  return pair_.reading;
-}
-
-MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading >= 0) sockets::clear_wake(pair_);
-}
-
-MOCK_GATEWAY_INLINE void StopLine::stop() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stopped_ = true;
-  if (socket_ >= 0) sockets::shut_down(socket_);
-}
-
-MOCK_GATEWAY_INLINE void StopLine::cut() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  socket_ = -1;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -39106,294 +38993,284 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     76    core/version.hpp
 //    109    core/json.hpp
 //    124    core/source_location.hpp
-//    142    core/duration.hpp
-//    154    core/shared.hpp
-//    198    core/forward.hpp
-//    263    core/implementation.hpp
-//    277    gateway/gateway.hpp
-//    458    gateway/chat_script.hpp
-//    605    model/range.hpp
-//    637    script/matcher.hpp
-//    714    script/matchers.hpp
-//    840    model/reply.hpp
-//   1161    model/received_request.hpp
-//   1245    model/failure.hpp
-//   1347    core/wait.hpp
-//   1377    core/clock.hpp
-//   1481    model/fault.hpp
-//   1646    model/hold.hpp
-//   1688    model/pace.hpp
-//   1838    model/sse_dialect.hpp
-//   1954    model/writes.hpp
-//   1985    model/http_reply.hpp
-//   2062    model/connection_fault.hpp
-//   2153    evidence/journal.hpp
-//   2435    model/sent_answer.hpp
-//   2501    script/near_miss.hpp
-//   2545    evidence/verification.hpp
-//   2667    model/finding.hpp
-//   2709    evidence/review.hpp
-//   2830    model/operation.hpp
-//   2861    keys/api_key.hpp
-//   2982    keys/keys.hpp
-//   3037    model/profile.hpp
-//   3066    model/tokenizer.hpp
-//   3078    gateway/options.hpp
-//   3219    model/acceptance.hpp
-//   3388    request/chat_request.hpp
-//   3507    script/scope.hpp
-//   3561    script/failure_scope.hpp
-//   3607    script/chaos.hpp
-//   3701    gateway/sweep.hpp
-//   3838    gateway/catalogue.hpp
-//   3998    gateway/mishaps.hpp
-//   4097    document/scenario_files.hpp
-//   4129    core/error.hpp
-//   4144    document/script_document.hpp
-//   4284    evidence/evidence_json.hpp
-//   4308    core/printed.hpp
-//   4337    core/reporter.hpp
-//   4416  Implementation
-//   4477    core/random.hpp
-//   4508    core/text.hpp
-//   4611    core/json_reader.hpp
-//   4665    core/pattern.hpp
-//   4756    core/json_pointer.hpp
-//   4792    core/calendar.hpp
-//   4811    core/access.hpp
-//   4883    core/timeline.hpp
-//   5068    core/handoff.hpp
-//   5098    core/process.hpp
-//   5121    core/warning.hpp
-//   5130    core/rows.hpp
-//   5156    core/change_count.hpp
-//   5200    core/heap_optional.hpp
-//   5227    model/profile_traits.hpp
-//   5327    model/checks.hpp
-//   5343    model/reply_data.hpp
-//   5409    model/request_error.hpp
-//   5422    model/fault_rows.hpp
-//   5538    model/failure_rows.hpp
-//   5578    model/dialect_rows.hpp
-//   5615    model/finding_kinds.hpp
-//   5692    model/reply_checks.hpp
-//   5723    model/reply_template.hpp
-//   5745    request/embedding_request.hpp
-//   5769    request/chat_parser.hpp
-//   5786    request/chat_fields.hpp
-//   5834    request/chat_reader.hpp
-//   5930    keys/secrets.hpp
-//   5974    keys/key_store.hpp
-//   6189    answer/bodies.hpp
-//   6217    answer/events.hpp
-//   6264    answer/tokens.hpp
-//   6335    answer/completion.hpp
-//   6439    answer/completion_json.hpp
-//   6472    answer/completion_events.hpp
-//   6535    answer/words.hpp
-//   6550    answer/default_reply.hpp
-//   6565    answer/schema_instance.hpp
-//   6586    answer/embeddings.hpp
-//   6602    answer/occurrences.hpp
-//   6625    answer/schema_checker.hpp
-//   6715    script/matcher_node.hpp
-//   6799    script/script.hpp
-//   7057    script/chaos_plan.hpp
-//   7099    script/chaos_rules.hpp
-//   7173    script/connection_faults.hpp
-//   7227    script/forced_failures.hpp
-//   7269    script/field_matchers.hpp
-//   7352    script/hiding.hpp
-//   7390    script/excerpts.hpp
-//   7414    script/json_comparison.hpp
-//   7440    script/matcher_leaf.hpp
-//   7468    delivery/answer_log.hpp
-//   7577    delivery/gzip.hpp
-//   7602    delivery/framing.hpp
-//   7651    delivery/outlet.hpp
-//   7698    delivery/pace_schedule.hpp
-//   7740    delivery/progress.hpp
-//   7790    delivery/waits.hpp
-//   7866    delivery/write_queue.hpp
-//   7958    delivery/delivery.hpp
-//   8225    http/exchange_observer.hpp
-//   8259    http/sockets.hpp
-//   8379    http/wakes.hpp
-//   8424    http/connection.hpp
-//   8691    http/request_reader.hpp
-//   8815    http/server.hpp
-//   8871    http/response.hpp
-//   8886    http/turned_away.hpp
-//   8934    http/workers.hpp
-//   8990    http/acceptor.hpp
-//   9033    http/compatibility.hpp
-//   9043    http/poller.hpp
-//   9082    http/reactor.hpp
-//   9188    evidence/kept_problems.hpp
-//   9251    evidence/record.hpp
-//   9489    evidence/gateway_parts.hpp
-//   9507    evidence/review_parts.hpp
-//   9568    evidence/diagnosis.hpp
-//   9630    evidence/redaction.hpp
-//   9650    evidence/gateway_problems.hpp
-//   9738    serve/asked_requests.hpp
-//   9815    serve/operations.hpp
-//   9882    serve/served_models.hpp
-//   9922    serve/gateway_state.hpp
-//   9980    serve/served_request.hpp
-//  10147    serve/runner.hpp
-//  10209    serve/connection_loop.hpp
-//  10252    serve/request_checks.hpp
-//  10272    serve/tester_code.hpp
-//  10336    gateway/catalogue_entries.hpp
-//  10599    gateway/option_values.hpp
-//  10657    gateway/sweep_run.hpp
-//  10680    document/script_reader.hpp
-//  10872    document/script_files.hpp
-//  10890    document/script_references.hpp
-//  10921    document/script_sections.hpp
-//  11039    document/script_values.hpp
-//  11171    document/loaded_document.hpp
-//  11202    core/calendar.cpp
-//  11283    core/clock.cpp
-//  11685    core/gate.cpp
-//  11895    core/handoff.cpp
-//  11921    core/implementation.cpp
-//  11933    core/json_reader.cpp
-//  12272    core/pattern.cpp
-//  12685    core/process.cpp
-//  12709    core/random.cpp
-//  12768    core/reporter.cpp
-//  12851    core/source_location.cpp
-//  12867    core/text.cpp
-//  13211    core/wait.cpp
-//  13223    core/warning.cpp
-//  13237    model/acceptance.cpp
-//  13296    model/checks.cpp
-//  13333    model/connection_fault.cpp
-//  13435    model/failure.cpp
-//  13581    model/fault.cpp
-//  13815    model/finding.cpp
-//  13849    model/hold.cpp
-//  13871    model/http_reply.cpp
-//  13937    model/pace.cpp
-//  14135    model/profile.cpp
-//  14313    model/range.cpp
-//  14343    model/received_request.cpp
-//  14411    model/reply.cpp
-//  14822    model/reply_checks.cpp
-//  15010    model/reply_template.cpp
-//  15181    model/sent_answer.cpp
-//  15209    model/sse_dialect.cpp
-//  15354    request/chat_fields.cpp
-//  15496    request/chat_messages.cpp
-//  15705    request/chat_reader.cpp
-//  16118    request/chat_request.cpp
-//  16202    request/embedding_request.cpp
-//  16290    keys/api_key.cpp
-//  16340    keys/key_store.cpp
-//  16887    keys/keys.cpp
-//  16951    keys/secrets.cpp
-//  17156    answer/bodies.cpp
-//  17229    answer/completion.cpp
-//  17462    answer/completion_events.cpp
-//  17672    answer/completion_json.cpp
-//  17889    answer/default_reply.cpp
-//  18086    answer/embeddings.cpp
-//  18203    answer/events.cpp
-//  18222    answer/occurrences.cpp
-//  18244    answer/schema_checker.cpp
-//  18707    answer/schema_instance.cpp
-//  19080    answer/tokens.cpp
-//  19306    answer/words.cpp
-//  19367    script/chaos.cpp
-//  19507    script/chaos_rules.cpp
-//  19619    script/connection_faults.cpp
-//  19728    script/excerpts.cpp
-//  19790    script/field_matchers.cpp
-//  20199    script/forced_failures.cpp
-//  20303    script/hiding.cpp
-//  20419    script/json_comparison.cpp
-//  20505    script/matcher.cpp
-//  20759    script/matchers.cpp
-//  21110    script/scope.cpp
-//  21168    script/script.cpp
-//  21597    script/text_matchers.cpp
-//  21718    delivery/answer_log.cpp
-//  21888    delivery/delivery.cpp
-//  22352    delivery/faults_and_waits.cpp
-//  22627    delivery/framing.cpp
-//  22744    delivery/gzip.cpp
-//  22811    delivery/pace_schedule.cpp
-//  22880    delivery/progress.cpp
-//  22931    delivery/write_queue.cpp
-//  23079    http/acceptor.cpp
-//  23187    http/compatibility.cpp
-//  23296    http/connection.cpp
-//  23877    http/poller.cpp
-//  24092    http/reactor.cpp
-//  24359    http/request_reader.cpp
-//  24810    http/response.cpp
-//  24891    http/server.cpp
-//  25299    http/sockets.cpp
-//  25807    http/turned_away.cpp
-//  25897    http/wakes.cpp
-//  25945    http/workers.cpp
-//  26058    evidence/diagnosis.cpp
-//  26277    evidence/evidence_json.cpp
-//  26659    evidence/exchange.cpp
-//  26957    evidence/gateway_problems.cpp
-//  27404    evidence/journal.cpp
-//  27562    evidence/kept_problems.cpp
-//  27672    evidence/notes.cpp
-//  27772    evidence/record.cpp
-//  28232    evidence/redaction.cpp
-//  28372    evidence/redirects.cpp
-//  28475    evidence/retries.cpp
-//  28856    evidence/review.cpp
-//  29237    evidence/told_in_body.cpp
-//  29334    evidence/verification.cpp
-//  29451    serve/asked_requests.cpp
-//  29518    serve/chat_judge.cpp
-//  29831    serve/connection_loop.cpp
-//  29992    serve/cross_origin.cpp
-//  30035    serve/delivery_report.cpp
-//  30124    serve/gateway_state.cpp
-//  30160    serve/judge.cpp
-//  30387    serve/limits.cpp
-//  30484    serve/operations.cpp
-//  30706    serve/profile_headers.cpp
-//  30747    serve/reply_answer.cpp
-//  30889    serve/request_checks.cpp
-//  30963    serve/runner.cpp
-//  31224    serve/served_models.cpp
-//  31302    serve/served_request.cpp
-//  31370    gateway/catalogue.cpp
-//  31783    gateway/catalogue_chunks.cpp
-//  32071    gateway/catalogue_delivery.cpp
-//  32223    gateway/catalogue_entries.cpp
-//  32452    gateway/catalogue_failures.cpp
-//  32733    gateway/catalogue_framing.cpp
-//  32917    gateway/catalogue_tool_calls.cpp
-//  33116    gateway/chat_script.cpp
-//  33265    gateway/gateway.cpp
-//  33555    gateway/mishaps.cpp
-//  33893    gateway/options.cpp
-//  34046    gateway/sweep.cpp
-//  34461    document/scenario_files.cpp
-//  34609    document/script_document.cpp
-//  35008    document/script_faults.cpp
-//  35310    document/script_files.cpp
-//  35454    document/script_gateway.cpp
-//  35783    document/script_matchers.cpp
-//  36141    document/script_objects.cpp
-//  36308    document/script_reader.cpp
-//  36746    document/script_references.cpp
-//  37062    document/script_replies.cpp
-//  37529    document/script_schema.cpp
-//  37661    document/script_sections.cpp
-//  38241    document/script_values.cpp
-//  38653  Adapters
-//  38670    adapters/catch2.hpp
-//  38827    adapters/doctest.hpp
-//  38990    adapters/gtest.hpp
+//    144    core/duration.hpp
+//    156    core/shared.hpp
+//    200    core/forward.hpp
+//    265    core/implementation.hpp
+//    281    gateway/gateway.hpp
+//    462    gateway/chat_script.hpp
+//    609    model/range.hpp
+//    641    script/matcher.hpp
+//    718    script/matchers.hpp
+//    844    model/reply.hpp
+//   1165    model/received_request.hpp
+//   1249    model/failure.hpp
+//   1351    core/wait.hpp
+//   1383    core/clock.hpp
+//   1487    model/fault.hpp
+//   1652    model/hold.hpp
+//   1694    model/pace.hpp
+//   1844    model/sse_dialect.hpp
+//   1960    model/writes.hpp
+//   1991    model/http_reply.hpp
+//   2068    model/connection_fault.hpp
+//   2159    evidence/journal.hpp
+//   2441    model/sent_answer.hpp
+//   2507    script/near_miss.hpp
+//   2551    evidence/verification.hpp
+//   2673    model/finding.hpp
+//   2715    evidence/review.hpp
+//   2836    model/operation.hpp
+//   2867    keys/api_key.hpp
+//   2988    keys/keys.hpp
+//   3043    model/profile.hpp
+//   3072    model/tokenizer.hpp
+//   3084    gateway/options.hpp
+//   3225    model/acceptance.hpp
+//   3394    request/chat_request.hpp
+//   3513    script/scope.hpp
+//   3567    script/failure_scope.hpp
+//   3613    script/chaos.hpp
+//   3707    gateway/sweep.hpp
+//   3844    gateway/catalogue.hpp
+//   4004    gateway/mishaps.hpp
+//   4103    document/scenario_files.hpp
+//   4135    core/error.hpp
+//   4150    document/script_document.hpp
+//   4290    evidence/evidence_json.hpp
+//   4314    core/printed.hpp
+//   4343    core/reporter.hpp
+//   4422  Implementation
+//   4483    core/random.hpp
+//   4514    core/text.hpp
+//   4617    core/json_reader.hpp
+//   4671    core/pattern.hpp
+//   4762    core/json_pointer.hpp
+//   4798    core/calendar.hpp
+//   4817    core/access.hpp
+//   4889    core/timeline.hpp
+//   5074    core/rows.hpp
+//   5100    core/change_count.hpp
+//   5144    core/process.hpp
+//   5171    core/warning.hpp
+//   5186    core/heap_optional.hpp
+//   5213    core/handoff.hpp
+//   5250    model/profile_traits.hpp
+//   5350    model/checks.hpp
+//   5366    model/reply_data.hpp
+//   5432    model/request_error.hpp
+//   5445    model/fault_rows.hpp
+//   5561    model/failure_rows.hpp
+//   5601    model/dialect_rows.hpp
+//   5638    model/finding_kinds.hpp
+//   5715    model/reply_checks.hpp
+//   5746    model/reply_template.hpp
+//   5768    request/embedding_request.hpp
+//   5792    request/chat_parser.hpp
+//   5809    request/chat_fields.hpp
+//   5857    request/chat_reader.hpp
+//   5953    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6212    answer/bodies.hpp
+//   6240    answer/events.hpp
+//   6298    answer/tokens.hpp
+//   6369    answer/completion.hpp
+//   6473    answer/completion_json.hpp
+//   6506    answer/completion_events.hpp
+//   6569    answer/words.hpp
+//   6584    answer/default_reply.hpp
+//   6599    answer/schema_instance.hpp
+//   6620    answer/embeddings.hpp
+//   6636    answer/schema_checker.hpp
+//   6726    answer/occurrences.hpp
+//   6761    script/matcher_node.hpp
+//   6845    script/script.hpp
+//   7103    script/chaos_plan.hpp
+//   7145    script/chaos_rules.hpp
+//   7219    script/connection_faults.hpp
+//   7273    script/forced_failures.hpp
+//   7315    script/field_matchers.hpp
+//   7398    script/hiding.hpp
+//   7436    script/excerpts.hpp
+//   7460    script/json_comparison.hpp
+//   7486    script/matcher_leaf.hpp
+//   7514    delivery/answer_log.hpp
+//   7623    delivery/gzip.hpp
+//   7648    delivery/framing.hpp
+//   7697    delivery/outlet.hpp
+//   7744    delivery/pace_schedule.hpp
+//   7786    delivery/progress.hpp
+//   7836    delivery/waits.hpp
+//   7912    delivery/write_queue.hpp
+//   8004    delivery/delivery.hpp
+//   8271    http/exchange_observer.hpp
+//   8305    http/sockets.hpp
+//   8425    http/wakes.hpp
+//   8494    http/connection.hpp
+//   8761    http/request_reader.hpp
+//   8885    http/server.hpp
+//   8945    http/response.hpp
+//   8960    http/turned_away.hpp
+//   9008    http/workers.hpp
+//   9064    http/acceptor.hpp
+//   9107    http/poller.hpp
+//   9146    http/reactor.hpp
+//   9252    evidence/kept_problems.hpp
+//   9315    evidence/record.hpp
+//   9553    evidence/gateway_parts.hpp
+//   9571    evidence/review_parts.hpp
+//   9632    evidence/diagnosis.hpp
+//   9694    evidence/redaction.hpp
+//   9714    evidence/gateway_problems.hpp
+//   9802    serve/asked_requests.hpp
+//   9879    serve/operations.hpp
+//   9946    serve/served_models.hpp
+//   9986    serve/gateway_state.hpp
+//  10044    serve/served_request.hpp
+//  10211    serve/runner.hpp
+//  10273    serve/connection_loop.hpp
+//  10316    serve/request_checks.hpp
+//  10336    serve/tester_code.hpp
+//  10400    gateway/catalogue_entries.hpp
+//  10663    gateway/option_values.hpp
+//  10721    gateway/sweep_run.hpp
+//  10744    document/script_reader.hpp
+//  10936    document/script_files.hpp
+//  10954    document/script_references.hpp
+//  10985    document/script_sections.hpp
+//  11103    document/script_values.hpp
+//  11235    document/loaded_document.hpp
+//  11266    core/calendar.cpp
+//  11347    core/clock.cpp
+//  11751    core/gate.cpp
+//  11961    core/json_reader.cpp
+//  12300    core/pattern.cpp
+//  12713    core/random.cpp
+//  12772    core/reporter.cpp
+//  12870    core/text.cpp
+//  13214    model/acceptance.cpp
+//  13273    model/checks.cpp
+//  13310    model/connection_fault.cpp
+//  13412    model/failure.cpp
+//  13558    model/fault.cpp
+//  13792    model/finding.cpp
+//  13826    model/hold.cpp
+//  13848    model/http_reply.cpp
+//  13914    model/pace.cpp
+//  14112    model/profile.cpp
+//  14290    model/range.cpp
+//  14320    model/received_request.cpp
+//  14388    model/reply.cpp
+//  14799    model/reply_checks.cpp
+//  14987    model/reply_template.cpp
+//  15158    model/sent_answer.cpp
+//  15186    model/sse_dialect.cpp
+//  15331    request/chat_fields.cpp
+//  15473    request/chat_messages.cpp
+//  15682    request/chat_reader.cpp
+//  16095    request/chat_request.cpp
+//  16179    request/embedding_request.cpp
+//  16267    keys/api_key.cpp
+//  16317    keys/key_store.cpp
+//  16864    keys/keys.cpp
+//  16928    keys/secrets.cpp
+//  17133    answer/bodies.cpp
+//  17206    answer/completion.cpp
+//  17439    answer/completion_events.cpp
+//  17649    answer/completion_json.cpp
+//  17866    answer/default_reply.cpp
+//  18063    answer/embeddings.cpp
+//  18180    answer/schema_checker.cpp
+//  18643    answer/schema_instance.cpp
+//  19016    answer/tokens.cpp
+//  19242    answer/words.cpp
+//  19303    script/chaos.cpp
+//  19443    script/chaos_rules.cpp
+//  19555    script/connection_faults.cpp
+//  19664    script/excerpts.cpp
+//  19726    script/field_matchers.cpp
+//  20135    script/forced_failures.cpp
+//  20239    script/hiding.cpp
+//  20355    script/json_comparison.cpp
+//  20441    script/matcher.cpp
+//  20695    script/matchers.cpp
+//  21046    script/scope.cpp
+//  21104    script/script.cpp
+//  21533    script/text_matchers.cpp
+//  21654    delivery/answer_log.cpp
+//  21824    delivery/delivery.cpp
+//  22288    delivery/faults_and_waits.cpp
+//  22563    delivery/framing.cpp
+//  22680    delivery/gzip.cpp
+//  22747    delivery/pace_schedule.cpp
+//  22816    delivery/progress.cpp
+//  22867    delivery/write_queue.cpp
+//  23015    http/acceptor.cpp
+//  23123    http/compatibility.cpp
+//  23232    http/connection.cpp
+//  23813    http/poller.cpp
+//  24028    http/reactor.cpp
+//  24295    http/request_reader.cpp
+//  24746    http/response.cpp
+//  24827    http/server.cpp
+//  25234    http/sockets.cpp
+//  25742    http/turned_away.cpp
+//  25832    http/workers.cpp
+//  25945    evidence/diagnosis.cpp
+//  26164    evidence/evidence_json.cpp
+//  26546    evidence/exchange.cpp
+//  26844    evidence/gateway_problems.cpp
+//  27291    evidence/journal.cpp
+//  27449    evidence/kept_problems.cpp
+//  27559    evidence/notes.cpp
+//  27659    evidence/record.cpp
+//  28119    evidence/redaction.cpp
+//  28259    evidence/redirects.cpp
+//  28362    evidence/retries.cpp
+//  28743    evidence/review.cpp
+//  29124    evidence/told_in_body.cpp
+//  29221    evidence/verification.cpp
+//  29338    serve/asked_requests.cpp
+//  29405    serve/chat_judge.cpp
+//  29718    serve/connection_loop.cpp
+//  29879    serve/cross_origin.cpp
+//  29922    serve/delivery_report.cpp
+//  30011    serve/gateway_state.cpp
+//  30047    serve/judge.cpp
+//  30274    serve/limits.cpp
+//  30371    serve/operations.cpp
+//  30593    serve/profile_headers.cpp
+//  30634    serve/reply_answer.cpp
+//  30776    serve/request_checks.cpp
+//  30850    serve/runner.cpp
+//  31111    serve/served_models.cpp
+//  31189    serve/served_request.cpp
+//  31257    gateway/catalogue.cpp
+//  31670    gateway/catalogue_chunks.cpp
+//  31958    gateway/catalogue_delivery.cpp
+//  32110    gateway/catalogue_entries.cpp
+//  32339    gateway/catalogue_failures.cpp
+//  32620    gateway/catalogue_framing.cpp
+//  32804    gateway/catalogue_tool_calls.cpp
+//  33003    gateway/chat_script.cpp
+//  33152    gateway/gateway.cpp
+//  33442    gateway/mishaps.cpp
+//  33780    gateway/options.cpp
+//  33933    gateway/sweep.cpp
+//  34348    document/scenario_files.cpp
+//  34496    document/script_document.cpp
+//  34895    document/script_faults.cpp
+//  35197    document/script_files.cpp
+//  35341    document/script_gateway.cpp
+//  35670    document/script_matchers.cpp
+//  36028    document/script_objects.cpp
+//  36195    document/script_reader.cpp
+//  36633    document/script_references.cpp
+//  36949    document/script_replies.cpp
+//  37416    document/script_schema.cpp
+//  37548    document/script_sections.cpp
+//  38128    document/script_values.cpp
+//  38540  Adapters
+//  38557    adapters/catch2.hpp
+//  38714    adapters/doctest.hpp
+//  38877    adapters/gtest.hpp
