@@ -6068,15 +6068,13 @@ class KeyStore {
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
-  void set_state(const std::string& id, KeyState state);
-  /// Sets its next states, after which it is enabled.
-  void set_steps(const std::string& id, std::vector<KeyStep> steps);
+  /// Sets its state after `steps`, which come first.
+  void set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps = {});
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
-  void set_limit(const std::string& id, std::optional<RateLimit> limit);
-  void set_limit_for_all(std::optional<RateLimit> limit);
-  void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
-  void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
+  /// Sets a limit of the key and restarts its count. Null: the limit that all keys share.
+  void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
+  void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
   /// Makes the first script that names the key its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
@@ -6096,16 +6094,14 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  std::optional<RateLimit> limit_for_all() const;
-  std::optional<TokenLimit> limit_tokens_for_all() const;
+  /// Returns the limits that all keys share, as those of a key without an id.
+  ApiKey for_all() const;
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
-  /// more fields, another scheme, or an empty credential are malformed.
-  Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// Like present(), without counting the request.
-  Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
+  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
@@ -6129,21 +6125,21 @@ class KeyStore {
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
+  struct Windows {
+    LimitWindow requests;
+    LimitWindow tokens;
+  };
   struct Entry {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
-    LimitWindow window;
-    LimitWindow token_window;
+    Windows windows;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
   };
-
-  /// Checks Authorization fields; counts the request if `received` is set.
-  Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these require the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
@@ -6151,8 +6147,8 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  LimitWindow& window_of(Entry& its);
-  LimitWindow& token_window_of(Entry& its);
+  Windows& windows_of(Entry& its);
+  Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description, masked, because list() shows it: it must not contain a secret.
   void describe(Entry& its, std::string description);
@@ -6176,12 +6172,8 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
-  std::optional<RateLimit> limit_for_all_;
-  LimitWindow window_for_all_;
-  std::map<std::string, LimitWindow> group_windows_;
-  std::optional<TokenLimit> limit_tokens_for_all_;
-  LimitWindow token_window_for_all_;
-  std::map<std::string, LimitWindow> group_token_windows_;
+  Entry for_all_;                                               // no key; holds the limits that all keys share
+  std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };
@@ -16324,24 +16316,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace key_store {
 
 /// `key "key_2" ("billing service")`.
-std::string name_of(const ApiKey& key);
-/// Returns the error for a secret that another key has.
-std::string taken(const ApiKey& holder);
-void require_limit(const std::optional<RateLimit>& limit);
-void require_limit(const std::optional<TokenLimit>& limit);
-/// Throws GatewayError for an id that no request can name.
-void require_models(const std::vector<std::string>& models);
-KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
-std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
-/// See ApiKey::hint.
-std::string hint_of(std::string_view secret);
-
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
 }
 
+/// See ApiKey::hint.
 MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
   constexpr std::size_t shortest = 16;
   constexpr std::size_t shown = 4;
@@ -16350,6 +16331,7 @@ MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
   return hint;
 }
 
+/// Returns the error for a secret that another key has.
 MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
   return "that secret belongs to " + name_of(holder) +
          (holder.state == KeyState::deleted ? ", which is deleted and cannot be restored" : "") +
@@ -16365,6 +16347,7 @@ MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
   }
 }
 
+/// Throws GatewayError for an id that no request can name.
 MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
     if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
@@ -16487,12 +16470,8 @@ MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& value
   its.key.limit_group = values.limit_group;
 }
 
-MOCK_GATEWAY_INLINE LimitWindow& KeyStore::window_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
-}
-
-MOCK_GATEWAY_INLINE LimitWindow& KeyStore::token_window_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.token_window : group_token_windows_[its.key.limit_group];
+MOCK_GATEWAY_INLINE KeyStore::Windows& KeyStore::windows_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.windows : group_windows_[its.key.limit_group];
 }
 
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -16509,15 +16488,9 @@ MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::s
   changes_.note_for(id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state) {
+MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, to_string(state)), state, {});
-  changes_.note_for(id);
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::set_steps(const std::string& id, std::vector<KeyStep> steps) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, "disabled"), KeyState::enabled, std::move(steps));
+  put_in_state(living_entry(id, to_string(steps.empty() ? state : steps.front().state)), state, steps);
   changes_.note_for(id);
 }
 
@@ -16534,48 +16507,29 @@ MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::ve
   changes_.note_for(id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
+MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<RateLimit>& limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = living_entry(id, "limited");
+  Entry& limited = limited_entry(id);
   limited.key.limit = limit;
-  window_of(limited) = LimitWindow{};
-  changes_.note_for(id);
+  windows_of(limited).requests = LimitWindow{};
+  changes_.note_for(limited.key.id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>& limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
-  limit_for_all_ = limit;
-  window_for_all_ = LimitWindow{};
-  changes_.note();
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit) {
-  key_store::require_limit(limit);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = living_entry(id, "limited");
+  Entry& limited = limited_entry(id);
   limited.key.limit_tokens = limit;
-  token_window_of(limited) = LimitWindow{};
-  changes_.note_for(id);
+  windows_of(limited).tokens = LimitWindow{};
+  changes_.note_for(limited.key.id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_tokens_for_all(std::optional<TokenLimit> limit) {
-  key_store::require_limit(limit);
+MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  limit_tokens_for_all_ = limit;
-  token_window_for_all_ = LimitWindow{};
-  changes_.note();
-}
-
-MOCK_GATEWAY_INLINE std::optional<TokenLimit> KeyStore::limit_tokens_for_all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_tokens_for_all_;
-}
-
-MOCK_GATEWAY_INLINE std::optional<RateLimit> KeyStore::limit_for_all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_for_all_;
+  return for_all_.key;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
@@ -16658,8 +16612,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    window_of(*its) = LimitWindow{};
-    token_window_of(*its) = LimitWindow{};
+    windows_of(*its) = Windows{};
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -16715,16 +16668,8 @@ MOCK_GATEWAY_INLINE void KeyStore::take_step(Entry& its) {
   its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
-  return judge(headers, bearer_in_any_case, received);
-}
-
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::look_at(const wire::Headers& headers, bool bearer_in_any_case) {
-  return judge(headers, bearer_in_any_case, std::nullopt);
-}
-
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in_any_case,
-                                    std::optional<TimePoint> received) {
+MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case,
+                                      std::optional<TimePoint> received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -16775,20 +16720,19 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
 
 MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& taken = entry(id);
+  Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
-  LimitWindow& window = window_of(taken);
-  if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
-  if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
+  for (Entry* const its : limited)
+    if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
   if (refused) return refused;
-  if (taken.key.limit) window.take(*taken.key.limit, now, newest_window_);
-  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now, newest_window_);
+  for (Entry* const its : limited)
+    if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
   return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_tokens_for_all_ || entry(id).key.limit_tokens;
+  return for_all_.key.limit_tokens || entry(id).key.limit_tokens;
 }
 
 MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
@@ -16796,7 +16740,7 @@ MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std:
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
-      {its.key.limit_tokens, token_window_of(its)}, {limit_tokens_for_all_, token_window_for_all_}};
+      {its.key.limit_tokens, windows_of(its).tokens}, {for_all_.key.limit_tokens, for_all_.windows.tokens}};
   std::optional<TokenRefusal> refused;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
@@ -16824,17 +16768,15 @@ MOCK_GATEWAY_INLINE void KeyStore::settle(TakenTokens& taken, std::size_t tokens
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& asked = entry(id);
-  if (asked.key.limit) return key_store::quota_of(*asked.key.limit, window_of(asked), now);
-  if (limit_for_all_) return key_store::quota_of(*limit_for_all_, window_for_all_, now);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit) return key_store::quota_of(*its->key.limit, windows_of(*its).requests, now);
   return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& asked = entry(id);
-  if (asked.key.limit_tokens) return key_store::quota_of(*asked.key.limit_tokens, token_window_of(asked), now);
-  if (limit_tokens_for_all_) return key_store::quota_of(*limit_tokens_for_all_, token_window_for_all_, now);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit_tokens) return key_store::quota_of(*its->key.limit_tokens, windows_of(*its).tokens, now);
   return std::nullopt;
 }
 
@@ -16884,7 +16826,7 @@ MOCK_GATEWAY_INLINE void Keys::disable(const std::string& id) const { store_->se
 
 MOCK_GATEWAY_INLINE void Keys::disable_for(const std::string& id, std::size_t requests) const {
   const KeyOptions steps = KeyOptions().state_for(KeyState::disabled, requests);
-  store_->set_steps(id, detail::Access::values(steps).steps);
+  store_->set_state(id, KeyState::enabled, detail::Access::values(steps).steps);
 }
 
 MOCK_GATEWAY_INLINE void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
@@ -16900,28 +16842,28 @@ MOCK_GATEWAY_INLINE void Keys::limit_operations(const std::string& id, std::vect
 }
 
 MOCK_GATEWAY_INLINE void Keys::limit_rate(const std::string& id, std::size_t requests, Duration window) const {
-  store_->set_limit(id, RateLimit{requests, window});
+  store_->set_limit(&id, RateLimit{requests, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(id, std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(&id, std::optional<RateLimit>()); }
 
 MOCK_GATEWAY_INLINE void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
-  store_->set_limit_for_all(RateLimit{requests, window});
+  store_->set_limit(nullptr, RateLimit{requests, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit(nullptr, std::optional<RateLimit>()); }
 
 MOCK_GATEWAY_INLINE void Keys::limit_tokens(const std::string& id, std::size_t tokens, Duration window) const {
-  store_->set_limit_tokens(id, TokenLimit{tokens, window});
+  store_->set_limit(&id, TokenLimit{tokens, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit_tokens(id, std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit(&id, std::optional<TokenLimit>()); }
 
 MOCK_GATEWAY_INLINE void Keys::limit_tokens_for_all(std::size_t tokens, Duration window) const {
-  store_->set_limit_tokens_for_all(TokenLimit{tokens, window});
+  store_->set_limit(nullptr, TokenLimit{tokens, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit_tokens_for_all(std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit(nullptr, std::optional<TokenLimit>()); }
 
 }}  // namespace mock_gateway
 
@@ -30251,7 +30193,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const ReceivedRequest& request = head.request;
   const Acceptance& acceptance = gateway.settings.acceptance;
   const KeyStore::Presented presented =
-      gateway.keys->look_at(request.headers, acceptance.has(Extension::bearer_in_any_case));
+      gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
@@ -39071,206 +39013,206 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5857    request/chat_reader.hpp
 //   5953    keys/secrets.hpp
 //   5997    keys/key_store.hpp
-//   6212    answer/bodies.hpp
-//   6240    answer/events.hpp
-//   6298    answer/tokens.hpp
-//   6369    answer/completion.hpp
-//   6473    answer/completion_json.hpp
-//   6506    answer/completion_events.hpp
-//   6569    answer/words.hpp
-//   6584    answer/default_reply.hpp
-//   6599    answer/schema_instance.hpp
-//   6620    answer/embeddings.hpp
-//   6636    answer/schema_checker.hpp
-//   6726    answer/occurrences.hpp
-//   6761    script/matcher_node.hpp
-//   6845    script/script.hpp
-//   7103    script/chaos_plan.hpp
-//   7145    script/chaos_rules.hpp
-//   7219    script/connection_faults.hpp
-//   7273    script/forced_failures.hpp
-//   7315    script/field_matchers.hpp
-//   7398    script/hiding.hpp
-//   7436    script/excerpts.hpp
-//   7460    script/json_comparison.hpp
-//   7486    script/matcher_leaf.hpp
-//   7514    delivery/answer_log.hpp
-//   7623    delivery/gzip.hpp
-//   7648    delivery/framing.hpp
-//   7697    delivery/outlet.hpp
-//   7744    delivery/pace_schedule.hpp
-//   7786    delivery/progress.hpp
-//   7836    delivery/waits.hpp
-//   7912    delivery/write_queue.hpp
-//   8004    delivery/delivery.hpp
-//   8271    http/exchange_observer.hpp
-//   8305    http/sockets.hpp
-//   8425    http/wakes.hpp
-//   8494    http/connection.hpp
-//   8761    http/request_reader.hpp
-//   8885    http/server.hpp
-//   8945    http/response.hpp
-//   8960    http/turned_away.hpp
-//   9008    http/workers.hpp
-//   9064    http/acceptor.hpp
-//   9107    http/poller.hpp
-//   9146    http/reactor.hpp
-//   9252    evidence/kept_problems.hpp
-//   9315    evidence/record.hpp
-//   9553    evidence/gateway_parts.hpp
-//   9571    evidence/review_parts.hpp
-//   9632    evidence/diagnosis.hpp
-//   9694    evidence/redaction.hpp
-//   9714    evidence/gateway_problems.hpp
-//   9802    serve/asked_requests.hpp
-//   9879    serve/operations.hpp
-//   9946    serve/served_models.hpp
-//   9986    serve/gateway_state.hpp
-//  10044    serve/served_request.hpp
-//  10211    serve/runner.hpp
-//  10273    serve/connection_loop.hpp
-//  10316    serve/request_checks.hpp
-//  10336    serve/tester_code.hpp
-//  10400    gateway/catalogue_entries.hpp
-//  10663    gateway/option_values.hpp
-//  10721    gateway/sweep_run.hpp
-//  10744    document/script_reader.hpp
-//  10936    document/script_files.hpp
-//  10954    document/script_references.hpp
-//  10985    document/script_sections.hpp
-//  11103    document/script_values.hpp
-//  11235    document/loaded_document.hpp
-//  11266    core/calendar.cpp
-//  11347    core/clock.cpp
-//  11751    core/gate.cpp
-//  11961    core/json_reader.cpp
-//  12300    core/pattern.cpp
-//  12713    core/random.cpp
-//  12772    core/reporter.cpp
-//  12870    core/text.cpp
-//  13214    model/acceptance.cpp
-//  13273    model/checks.cpp
-//  13310    model/connection_fault.cpp
-//  13412    model/failure.cpp
-//  13558    model/fault.cpp
-//  13792    model/finding.cpp
-//  13826    model/hold.cpp
-//  13848    model/http_reply.cpp
-//  13914    model/pace.cpp
-//  14112    model/profile.cpp
-//  14290    model/range.cpp
-//  14320    model/received_request.cpp
-//  14388    model/reply.cpp
-//  14799    model/reply_checks.cpp
-//  14987    model/reply_template.cpp
-//  15158    model/sent_answer.cpp
-//  15186    model/sse_dialect.cpp
-//  15331    request/chat_fields.cpp
-//  15473    request/chat_messages.cpp
-//  15682    request/chat_reader.cpp
-//  16095    request/chat_request.cpp
-//  16179    request/embedding_request.cpp
-//  16267    keys/api_key.cpp
-//  16317    keys/key_store.cpp
-//  16864    keys/keys.cpp
-//  16928    keys/secrets.cpp
-//  17133    answer/bodies.cpp
-//  17206    answer/completion.cpp
-//  17439    answer/completion_events.cpp
-//  17649    answer/completion_json.cpp
-//  17866    answer/default_reply.cpp
-//  18063    answer/embeddings.cpp
-//  18180    answer/schema_checker.cpp
-//  18643    answer/schema_instance.cpp
-//  19016    answer/tokens.cpp
-//  19242    answer/words.cpp
-//  19303    script/chaos.cpp
-//  19443    script/chaos_rules.cpp
-//  19555    script/connection_faults.cpp
-//  19664    script/excerpts.cpp
-//  19726    script/field_matchers.cpp
-//  20135    script/forced_failures.cpp
-//  20239    script/hiding.cpp
-//  20355    script/json_comparison.cpp
-//  20441    script/matcher.cpp
-//  20695    script/matchers.cpp
-//  21046    script/scope.cpp
-//  21104    script/script.cpp
-//  21533    script/text_matchers.cpp
-//  21654    delivery/answer_log.cpp
-//  21824    delivery/delivery.cpp
-//  22288    delivery/faults_and_waits.cpp
-//  22563    delivery/framing.cpp
-//  22680    delivery/gzip.cpp
-//  22747    delivery/pace_schedule.cpp
-//  22816    delivery/progress.cpp
-//  22867    delivery/write_queue.cpp
-//  23015    http/acceptor.cpp
-//  23123    http/compatibility.cpp
-//  23232    http/connection.cpp
-//  23813    http/poller.cpp
-//  24028    http/reactor.cpp
-//  24295    http/request_reader.cpp
-//  24746    http/response.cpp
-//  24827    http/server.cpp
-//  25234    http/sockets.cpp
-//  25742    http/turned_away.cpp
-//  25832    http/workers.cpp
-//  25945    evidence/diagnosis.cpp
-//  26164    evidence/evidence_json.cpp
-//  26546    evidence/exchange.cpp
-//  26844    evidence/gateway_problems.cpp
-//  27291    evidence/journal.cpp
-//  27449    evidence/kept_problems.cpp
-//  27559    evidence/notes.cpp
-//  27659    evidence/record.cpp
-//  28119    evidence/redaction.cpp
-//  28259    evidence/redirects.cpp
-//  28362    evidence/retries.cpp
-//  28743    evidence/review.cpp
-//  29124    evidence/told_in_body.cpp
-//  29221    evidence/verification.cpp
-//  29338    serve/asked_requests.cpp
-//  29405    serve/chat_judge.cpp
-//  29718    serve/connection_loop.cpp
-//  29879    serve/cross_origin.cpp
-//  29922    serve/delivery_report.cpp
-//  30011    serve/gateway_state.cpp
-//  30047    serve/judge.cpp
-//  30274    serve/limits.cpp
-//  30371    serve/operations.cpp
-//  30593    serve/profile_headers.cpp
-//  30634    serve/reply_answer.cpp
-//  30776    serve/request_checks.cpp
-//  30850    serve/runner.cpp
-//  31111    serve/served_models.cpp
-//  31189    serve/served_request.cpp
-//  31257    gateway/catalogue.cpp
-//  31670    gateway/catalogue_chunks.cpp
-//  31958    gateway/catalogue_delivery.cpp
-//  32110    gateway/catalogue_entries.cpp
-//  32339    gateway/catalogue_failures.cpp
-//  32620    gateway/catalogue_framing.cpp
-//  32804    gateway/catalogue_tool_calls.cpp
-//  33003    gateway/chat_script.cpp
-//  33152    gateway/gateway.cpp
-//  33442    gateway/mishaps.cpp
-//  33780    gateway/options.cpp
-//  33933    gateway/sweep.cpp
-//  34348    document/scenario_files.cpp
-//  34496    document/script_document.cpp
-//  34895    document/script_faults.cpp
-//  35197    document/script_files.cpp
-//  35341    document/script_gateway.cpp
-//  35670    document/script_matchers.cpp
-//  36028    document/script_objects.cpp
-//  36195    document/script_reader.cpp
-//  36633    document/script_references.cpp
-//  36949    document/script_replies.cpp
-//  37416    document/script_schema.cpp
-//  37548    document/script_sections.cpp
-//  38128    document/script_values.cpp
-//  38540  Adapters
-//  38557    adapters/catch2.hpp
-//  38714    adapters/doctest.hpp
-//  38877    adapters/gtest.hpp
+//   6204    answer/bodies.hpp
+//   6232    answer/events.hpp
+//   6290    answer/tokens.hpp
+//   6361    answer/completion.hpp
+//   6465    answer/completion_json.hpp
+//   6498    answer/completion_events.hpp
+//   6561    answer/words.hpp
+//   6576    answer/default_reply.hpp
+//   6591    answer/schema_instance.hpp
+//   6612    answer/embeddings.hpp
+//   6628    answer/schema_checker.hpp
+//   6718    answer/occurrences.hpp
+//   6753    script/matcher_node.hpp
+//   6837    script/script.hpp
+//   7095    script/chaos_plan.hpp
+//   7137    script/chaos_rules.hpp
+//   7211    script/connection_faults.hpp
+//   7265    script/forced_failures.hpp
+//   7307    script/field_matchers.hpp
+//   7390    script/hiding.hpp
+//   7428    script/excerpts.hpp
+//   7452    script/json_comparison.hpp
+//   7478    script/matcher_leaf.hpp
+//   7506    delivery/answer_log.hpp
+//   7615    delivery/gzip.hpp
+//   7640    delivery/framing.hpp
+//   7689    delivery/outlet.hpp
+//   7736    delivery/pace_schedule.hpp
+//   7778    delivery/progress.hpp
+//   7828    delivery/waits.hpp
+//   7904    delivery/write_queue.hpp
+//   7996    delivery/delivery.hpp
+//   8263    http/exchange_observer.hpp
+//   8297    http/sockets.hpp
+//   8417    http/wakes.hpp
+//   8486    http/connection.hpp
+//   8753    http/request_reader.hpp
+//   8877    http/server.hpp
+//   8937    http/response.hpp
+//   8952    http/turned_away.hpp
+//   9000    http/workers.hpp
+//   9056    http/acceptor.hpp
+//   9099    http/poller.hpp
+//   9138    http/reactor.hpp
+//   9244    evidence/kept_problems.hpp
+//   9307    evidence/record.hpp
+//   9545    evidence/gateway_parts.hpp
+//   9563    evidence/review_parts.hpp
+//   9624    evidence/diagnosis.hpp
+//   9686    evidence/redaction.hpp
+//   9706    evidence/gateway_problems.hpp
+//   9794    serve/asked_requests.hpp
+//   9871    serve/operations.hpp
+//   9938    serve/served_models.hpp
+//   9978    serve/gateway_state.hpp
+//  10036    serve/served_request.hpp
+//  10203    serve/runner.hpp
+//  10265    serve/connection_loop.hpp
+//  10308    serve/request_checks.hpp
+//  10328    serve/tester_code.hpp
+//  10392    gateway/catalogue_entries.hpp
+//  10655    gateway/option_values.hpp
+//  10713    gateway/sweep_run.hpp
+//  10736    document/script_reader.hpp
+//  10928    document/script_files.hpp
+//  10946    document/script_references.hpp
+//  10977    document/script_sections.hpp
+//  11095    document/script_values.hpp
+//  11227    document/loaded_document.hpp
+//  11258    core/calendar.cpp
+//  11339    core/clock.cpp
+//  11743    core/gate.cpp
+//  11953    core/json_reader.cpp
+//  12292    core/pattern.cpp
+//  12705    core/random.cpp
+//  12764    core/reporter.cpp
+//  12862    core/text.cpp
+//  13206    model/acceptance.cpp
+//  13265    model/checks.cpp
+//  13302    model/connection_fault.cpp
+//  13404    model/failure.cpp
+//  13550    model/fault.cpp
+//  13784    model/finding.cpp
+//  13818    model/hold.cpp
+//  13840    model/http_reply.cpp
+//  13906    model/pace.cpp
+//  14104    model/profile.cpp
+//  14282    model/range.cpp
+//  14312    model/received_request.cpp
+//  14380    model/reply.cpp
+//  14791    model/reply_checks.cpp
+//  14979    model/reply_template.cpp
+//  15150    model/sent_answer.cpp
+//  15178    model/sse_dialect.cpp
+//  15323    request/chat_fields.cpp
+//  15465    request/chat_messages.cpp
+//  15674    request/chat_reader.cpp
+//  16087    request/chat_request.cpp
+//  16171    request/embedding_request.cpp
+//  16259    keys/api_key.cpp
+//  16309    keys/key_store.cpp
+//  16806    keys/keys.cpp
+//  16870    keys/secrets.cpp
+//  17075    answer/bodies.cpp
+//  17148    answer/completion.cpp
+//  17381    answer/completion_events.cpp
+//  17591    answer/completion_json.cpp
+//  17808    answer/default_reply.cpp
+//  18005    answer/embeddings.cpp
+//  18122    answer/schema_checker.cpp
+//  18585    answer/schema_instance.cpp
+//  18958    answer/tokens.cpp
+//  19184    answer/words.cpp
+//  19245    script/chaos.cpp
+//  19385    script/chaos_rules.cpp
+//  19497    script/connection_faults.cpp
+//  19606    script/excerpts.cpp
+//  19668    script/field_matchers.cpp
+//  20077    script/forced_failures.cpp
+//  20181    script/hiding.cpp
+//  20297    script/json_comparison.cpp
+//  20383    script/matcher.cpp
+//  20637    script/matchers.cpp
+//  20988    script/scope.cpp
+//  21046    script/script.cpp
+//  21475    script/text_matchers.cpp
+//  21596    delivery/answer_log.cpp
+//  21766    delivery/delivery.cpp
+//  22230    delivery/faults_and_waits.cpp
+//  22505    delivery/framing.cpp
+//  22622    delivery/gzip.cpp
+//  22689    delivery/pace_schedule.cpp
+//  22758    delivery/progress.cpp
+//  22809    delivery/write_queue.cpp
+//  22957    http/acceptor.cpp
+//  23065    http/compatibility.cpp
+//  23174    http/connection.cpp
+//  23755    http/poller.cpp
+//  23970    http/reactor.cpp
+//  24237    http/request_reader.cpp
+//  24688    http/response.cpp
+//  24769    http/server.cpp
+//  25176    http/sockets.cpp
+//  25684    http/turned_away.cpp
+//  25774    http/workers.cpp
+//  25887    evidence/diagnosis.cpp
+//  26106    evidence/evidence_json.cpp
+//  26488    evidence/exchange.cpp
+//  26786    evidence/gateway_problems.cpp
+//  27233    evidence/journal.cpp
+//  27391    evidence/kept_problems.cpp
+//  27501    evidence/notes.cpp
+//  27601    evidence/record.cpp
+//  28061    evidence/redaction.cpp
+//  28201    evidence/redirects.cpp
+//  28304    evidence/retries.cpp
+//  28685    evidence/review.cpp
+//  29066    evidence/told_in_body.cpp
+//  29163    evidence/verification.cpp
+//  29280    serve/asked_requests.cpp
+//  29347    serve/chat_judge.cpp
+//  29660    serve/connection_loop.cpp
+//  29821    serve/cross_origin.cpp
+//  29864    serve/delivery_report.cpp
+//  29953    serve/gateway_state.cpp
+//  29989    serve/judge.cpp
+//  30216    serve/limits.cpp
+//  30313    serve/operations.cpp
+//  30535    serve/profile_headers.cpp
+//  30576    serve/reply_answer.cpp
+//  30718    serve/request_checks.cpp
+//  30792    serve/runner.cpp
+//  31053    serve/served_models.cpp
+//  31131    serve/served_request.cpp
+//  31199    gateway/catalogue.cpp
+//  31612    gateway/catalogue_chunks.cpp
+//  31900    gateway/catalogue_delivery.cpp
+//  32052    gateway/catalogue_entries.cpp
+//  32281    gateway/catalogue_failures.cpp
+//  32562    gateway/catalogue_framing.cpp
+//  32746    gateway/catalogue_tool_calls.cpp
+//  32945    gateway/chat_script.cpp
+//  33094    gateway/gateway.cpp
+//  33384    gateway/mishaps.cpp
+//  33722    gateway/options.cpp
+//  33875    gateway/sweep.cpp
+//  34290    document/scenario_files.cpp
+//  34438    document/script_document.cpp
+//  34837    document/script_faults.cpp
+//  35139    document/script_files.cpp
+//  35283    document/script_gateway.cpp
+//  35612    document/script_matchers.cpp
+//  35970    document/script_objects.cpp
+//  36137    document/script_reader.cpp
+//  36575    document/script_references.cpp
+//  36891    document/script_replies.cpp
+//  37358    document/script_schema.cpp
+//  37490    document/script_sections.cpp
+//  38070    document/script_values.cpp
+//  38482  Adapters
+//  38499    adapters/catch2.hpp
+//  38656    adapters/doctest.hpp
+//  38819    adapters/gtest.hpp
