@@ -4503,7 +4503,6 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
-  void append_alphanumeric(std::size_t length, std::string& text);
 
  private:
   std::uint64_t state_;
@@ -6396,21 +6395,6 @@ struct CompletionChoice {
   std::size_t deltas() const;
 };
 
-struct Usage {
-  std::int64_t prompt_tokens = 0;
-  std::int64_t completion_tokens = 0;  // of all choices
-  std::int64_t total_tokens = 0;
-  std::optional<std::int64_t> reasoning_tokens;  // empty: the key is absent
-  std::optional<std::int64_t> cached_tokens;     // empty: absent, or 0 if the profile requires the key
-};
-
-namespace completions {
-
-/// Random generator for one part of a choice, independent of the other parts of the answer.
-Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
-
-}  // namespace completions
-
 /// A complete reply, the same for plain and streamed answers.
 /// `max_tokens` limits the reasoning, text, refusal and tool arguments of each choice, in this order; exceeding it
 /// gives `length`. Tool calls without remaining tokens are omitted. `stop` ends text or refusal before the earliest
@@ -6425,7 +6409,7 @@ class Completion {
   /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
-  const Usage& usage() const { return usage_; }
+  const TokenUsage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
   const ProfileTraits& traits() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
@@ -6451,7 +6435,7 @@ class Completion {
 
   std::vector<CompletionChoice> choices_;
   std::size_t delta_count_ = 0;
-  Usage usage_;
+  TokenUsage usage_{0, 0};
   std::vector<Json> extra_;
   std::vector<Json> extra_message_;
   std::vector<ExtraChunk> extra_chunks_;
@@ -6468,6 +6452,9 @@ class Completion {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
+
+/// Random generator for one part of a choice, independent of the other parts of the answer.
+Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 /// `,"name":`, or without the comma at the start of an object.
 void append_name(std::string& out, std::string_view name);
@@ -6516,10 +6503,8 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// Interleaves the deltas of a choice's tool calls: all first deltas, then the first fragment of each, and so on.
-  static std::vector<CallDelta> interleave(const CompletionChoice& choice);
-  /// The delta at `position` among those of a choice's tool calls; empty at the end.
-  std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
+  /// The deltas of a choice's tool calls. Interleaved: all first deltas, then the first fragment of each, and so on.
+  static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
@@ -6542,7 +6527,7 @@ class CompletionEvents final : public EventSource {
   std::size_t deltas_left_ = 0;         // of all choices
   std::size_t finished_ = 0;            // finish chunks sent
   std::size_t count_ = 0;
-  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
+  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice
   bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
@@ -10167,7 +10152,7 @@ bool take_request(ServedRequest& served);
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
 /// Keeps the tokens of the answer's usage; the others are returned.
-void keep_tokens(Answer& answer, const Usage& usage);
+void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
 
@@ -12748,15 +12733,11 @@ MOCK_GATEWAY_INLINE double Random::normal() {  // Box-Muller transform
 }
 
 MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
-  std::string text;
-  append_alphanumeric(length, text);
-  return text;
-}
-
-MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::string& text) {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  text.reserve(text.size() + length);
+  std::string text;
+  text.reserve(length);
   for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
+  return text;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -17216,19 +17197,12 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
 }
 
 /// The scripted usage, or else the counted one.
-MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
-                 std::size_t reasoning) {
-  const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
-  const TokenUsage& tokens = scripted ? *scripted : counted;
-  Usage usage;
-  usage.prompt_tokens = tokens.prompt_tokens();
-  usage.completion_tokens = tokens.completion_tokens();
-  usage.total_tokens = tokens.total_tokens();
-  usage.reasoning_tokens = tokens.reasoning_tokens();
-  if (!usage.reasoning_tokens && reasoning > 0)
-    usage.reasoning_tokens = std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens);
-  usage.cached_tokens = tokens.cached_tokens();
-  return usage;
+MOCK_GATEWAY_INLINE TokenUsage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
+                      std::size_t reasoning) {
+  const TokenUsage usage =
+      scripted.value_or(TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion)));
+  if (usage.reasoning_tokens() || reasoning == 0) return usage;
+  return usage.reasoning(std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens()));
 }
 
 MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
@@ -17401,7 +17375,7 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) {
     deltas_left_ += 1 + choice.tool_calls.size();
-    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
+    call_deltas_.push_back(order_of(choice, completion_.interleaved()));
   }
   if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
@@ -17430,28 +17404,14 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
+MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::order_of(const CompletionChoice& choice, bool interleaved) {
   std::vector<CallDelta> order;
-  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
-    before = order.size();
-    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
-      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
-  }
+  for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+    for (std::size_t fragment = 0; fragment <= choice.tool_calls[call].arguments.deltas(); ++fragment)
+      order.push_back({call, fragment});
+  const auto by_fragment = [](const CallDelta& a, const CallDelta& b) { return a.fragment < b.fragment; };
+  if (interleaved) std::stable_sort(order.begin(), order.end(), by_fragment);
   return order;
-}
-
-MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
-  if (!call_deltas_.empty()) {
-    const std::vector<CallDelta>& order = call_deltas_[index];
-    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
-  }
-  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
-  for (std::size_t call = 0; call < calls.size(); ++call) {
-    const std::size_t fragments = calls[call].arguments.deltas();
-    if (position <= fragments) return CallDelta{call, position};
-    position -= 1 + fragments;
-  }
-  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
@@ -17509,21 +17469,21 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
     return true;
   }
   position -= choice.refusal.deltas();
-  const std::optional<CallDelta> delta = call_delta(index, position);
-  if (!delta) {
+  if (position >= call_deltas_[index].size()) {
     --positions_[index];  // nothing was sent
     return false;
   }
-  const CompletionToolCall& call = choice.tool_calls[delta->call];
+  const CallDelta& delta = call_deltas_[index][position];
+  const CompletionToolCall& call = choice.tool_calls[delta.call];
   begin(index, event);
   event.data += R"({"tool_calls":[{)";
-  completions::append_integer(event.data, "index", delta->call);
-  if (delta->fragment == 0) {
+  completions::append_integer(event.data, "index", delta.call);
+  if (delta.fragment == 0) {
     event.token = false;
     completions::append_call(event.data, call, "");
   } else {
     write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta->fragment - 1, "}}", event);
+                delta.fragment - 1, "}}", event);
   }
   event.data += "]}";
   event.data += rest_;
@@ -17631,32 +17591,32 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
 }
 
 MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
-  const Usage& usage = completion.usage();
+  const TokenUsage& usage = completion.usage();
   append_name(out, "usage");
   if (completion.usage_json()) {
     out += *completion.usage_json();
     return;
   }
   out += '{';
-  append_integer(out, "prompt_tokens", usage.prompt_tokens);
-  append_integer(out, "completion_tokens", usage.completion_tokens);
-  append_integer(out, "total_tokens", usage.total_tokens);
-  const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.traits().cached_tokens_key) {
+  append_integer(out, "prompt_tokens", usage.prompt_tokens());
+  append_integer(out, "completion_tokens", usage.completion_tokens());
+  append_integer(out, "total_tokens", usage.total_tokens());
+  const std::int64_t cached = usage.cached_tokens().value_or(0);
+  if (usage.cached_tokens() || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
     out += '}';
   }
-  if (usage.reasoning_tokens) {
+  if (usage.reasoning_tokens()) {
     append_name(out, "completion_tokens_details");
     out += '{';
-    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
+    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens());
     out += '}';
   }
   if (completion.traits().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
-    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
+    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens() - cached, 0));
   }
   out += '}';
 }
@@ -30304,8 +30264,8 @@ MOCK_GATEWAY_INLINE bool take_tokens_of_embeddings(ServedRequest& served, const 
   return limits::take(served, [&](const Tokens& tokens) { return tokens_of(request, tokens); });
 }
 
-MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const Usage& usage) {
-  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens));
+MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const TokenUsage& usage) {
+  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens()));
 }
 
 }}}  // namespace mock_gateway::detail
@@ -30632,8 +30592,7 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-";
-  Random(fingerprint(std::to_string(occurrence), served.fingerprint)).append_alphanumeric(24, context.id);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -38984,235 +38943,235 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4343    core/reporter.hpp
 //   4422  Implementation
 //   4483    core/random.hpp
-//   4514    core/text.hpp
-//   4617    core/json_reader.hpp
-//   4671    core/pattern.hpp
-//   4762    core/json_pointer.hpp
-//   4798    core/calendar.hpp
-//   4817    core/access.hpp
-//   4889    core/timeline.hpp
-//   5074    core/rows.hpp
-//   5100    core/change_count.hpp
-//   5144    core/process.hpp
-//   5171    core/warning.hpp
-//   5186    core/heap_optional.hpp
-//   5213    core/handoff.hpp
-//   5250    model/profile_traits.hpp
-//   5350    model/checks.hpp
-//   5366    model/reply_data.hpp
-//   5432    model/request_error.hpp
-//   5445    model/fault_rows.hpp
-//   5561    model/failure_rows.hpp
-//   5601    model/dialect_rows.hpp
-//   5638    model/finding_kinds.hpp
-//   5715    model/reply_checks.hpp
-//   5746    model/reply_template.hpp
-//   5768    request/embedding_request.hpp
-//   5792    request/chat_parser.hpp
-//   5809    request/chat_fields.hpp
-//   5857    request/chat_reader.hpp
-//   5953    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6204    answer/bodies.hpp
-//   6232    answer/events.hpp
-//   6290    answer/tokens.hpp
-//   6361    answer/completion.hpp
-//   6465    answer/completion_json.hpp
-//   6498    answer/completion_events.hpp
-//   6561    answer/words.hpp
-//   6576    answer/default_reply.hpp
-//   6591    answer/schema_instance.hpp
-//   6612    answer/embeddings.hpp
-//   6628    answer/schema_checker.hpp
-//   6718    answer/occurrences.hpp
-//   6753    script/matcher_node.hpp
-//   6837    script/script.hpp
-//   7095    script/chaos_plan.hpp
-//   7137    script/chaos_rules.hpp
-//   7211    script/connection_faults.hpp
-//   7265    script/forced_failures.hpp
-//   7307    script/field_matchers.hpp
-//   7390    script/hiding.hpp
-//   7428    script/excerpts.hpp
-//   7452    script/json_comparison.hpp
-//   7478    script/matcher_leaf.hpp
-//   7506    delivery/answer_log.hpp
-//   7615    delivery/gzip.hpp
-//   7640    delivery/framing.hpp
-//   7689    delivery/outlet.hpp
-//   7736    delivery/pace_schedule.hpp
-//   7778    delivery/progress.hpp
-//   7828    delivery/waits.hpp
-//   7904    delivery/write_queue.hpp
-//   7996    delivery/delivery.hpp
-//   8263    http/exchange_observer.hpp
-//   8297    http/sockets.hpp
-//   8417    http/wakes.hpp
-//   8486    http/connection.hpp
-//   8753    http/request_reader.hpp
-//   8877    http/server.hpp
-//   8937    http/response.hpp
-//   8952    http/turned_away.hpp
-//   9000    http/workers.hpp
-//   9056    http/acceptor.hpp
-//   9099    http/poller.hpp
-//   9138    http/reactor.hpp
-//   9244    evidence/kept_problems.hpp
-//   9307    evidence/record.hpp
-//   9545    evidence/gateway_parts.hpp
-//   9563    evidence/review_parts.hpp
-//   9624    evidence/diagnosis.hpp
-//   9686    evidence/redaction.hpp
-//   9706    evidence/gateway_problems.hpp
-//   9794    serve/asked_requests.hpp
-//   9871    serve/operations.hpp
-//   9938    serve/served_models.hpp
-//   9978    serve/gateway_state.hpp
-//  10036    serve/served_request.hpp
-//  10203    serve/runner.hpp
-//  10265    serve/connection_loop.hpp
-//  10308    serve/request_checks.hpp
-//  10328    serve/tester_code.hpp
-//  10392    gateway/catalogue_entries.hpp
-//  10655    gateway/option_values.hpp
-//  10713    gateway/sweep_run.hpp
-//  10736    document/script_reader.hpp
-//  10928    document/script_files.hpp
-//  10946    document/script_references.hpp
-//  10977    document/script_sections.hpp
-//  11095    document/script_values.hpp
-//  11227    document/loaded_document.hpp
-//  11258    core/calendar.cpp
-//  11339    core/clock.cpp
-//  11743    core/gate.cpp
-//  11953    core/json_reader.cpp
-//  12292    core/pattern.cpp
-//  12705    core/random.cpp
-//  12764    core/reporter.cpp
-//  12862    core/text.cpp
-//  13206    model/acceptance.cpp
-//  13265    model/checks.cpp
-//  13302    model/connection_fault.cpp
-//  13404    model/failure.cpp
-//  13550    model/fault.cpp
-//  13784    model/finding.cpp
-//  13818    model/hold.cpp
-//  13840    model/http_reply.cpp
-//  13906    model/pace.cpp
-//  14104    model/profile.cpp
-//  14282    model/range.cpp
-//  14312    model/received_request.cpp
-//  14380    model/reply.cpp
-//  14791    model/reply_checks.cpp
-//  14979    model/reply_template.cpp
-//  15150    model/sent_answer.cpp
-//  15178    model/sse_dialect.cpp
-//  15323    request/chat_fields.cpp
-//  15465    request/chat_messages.cpp
-//  15674    request/chat_reader.cpp
-//  16087    request/chat_request.cpp
-//  16171    request/embedding_request.cpp
-//  16259    keys/api_key.cpp
-//  16309    keys/key_store.cpp
-//  16806    keys/keys.cpp
-//  16870    keys/secrets.cpp
-//  17075    answer/bodies.cpp
-//  17148    answer/completion.cpp
-//  17381    answer/completion_events.cpp
-//  17591    answer/completion_json.cpp
-//  17808    answer/default_reply.cpp
-//  18005    answer/embeddings.cpp
-//  18122    answer/schema_checker.cpp
-//  18585    answer/schema_instance.cpp
-//  18958    answer/tokens.cpp
-//  19184    answer/words.cpp
-//  19245    script/chaos.cpp
-//  19385    script/chaos_rules.cpp
-//  19497    script/connection_faults.cpp
-//  19606    script/excerpts.cpp
-//  19668    script/field_matchers.cpp
-//  20077    script/forced_failures.cpp
-//  20181    script/hiding.cpp
-//  20297    script/json_comparison.cpp
-//  20383    script/matcher.cpp
-//  20637    script/matchers.cpp
-//  20988    script/scope.cpp
-//  21046    script/script.cpp
-//  21475    script/text_matchers.cpp
-//  21596    delivery/answer_log.cpp
-//  21766    delivery/delivery.cpp
-//  22230    delivery/faults_and_waits.cpp
-//  22505    delivery/framing.cpp
-//  22622    delivery/gzip.cpp
-//  22689    delivery/pace_schedule.cpp
-//  22758    delivery/progress.cpp
-//  22809    delivery/write_queue.cpp
-//  22957    http/acceptor.cpp
-//  23065    http/compatibility.cpp
-//  23174    http/connection.cpp
-//  23755    http/poller.cpp
-//  23970    http/reactor.cpp
-//  24237    http/request_reader.cpp
-//  24688    http/response.cpp
-//  24769    http/server.cpp
-//  25176    http/sockets.cpp
-//  25684    http/turned_away.cpp
-//  25774    http/workers.cpp
-//  25887    evidence/diagnosis.cpp
-//  26106    evidence/evidence_json.cpp
-//  26488    evidence/exchange.cpp
-//  26786    evidence/gateway_problems.cpp
-//  27233    evidence/journal.cpp
-//  27391    evidence/kept_problems.cpp
-//  27501    evidence/notes.cpp
-//  27601    evidence/record.cpp
-//  28061    evidence/redaction.cpp
-//  28201    evidence/redirects.cpp
-//  28304    evidence/retries.cpp
-//  28685    evidence/review.cpp
-//  29066    evidence/told_in_body.cpp
-//  29163    evidence/verification.cpp
-//  29280    serve/asked_requests.cpp
-//  29347    serve/chat_judge.cpp
-//  29660    serve/connection_loop.cpp
-//  29821    serve/cross_origin.cpp
-//  29864    serve/delivery_report.cpp
-//  29953    serve/gateway_state.cpp
-//  29989    serve/judge.cpp
-//  30216    serve/limits.cpp
-//  30313    serve/operations.cpp
-//  30535    serve/profile_headers.cpp
-//  30576    serve/reply_answer.cpp
-//  30718    serve/request_checks.cpp
-//  30792    serve/runner.cpp
-//  31053    serve/served_models.cpp
-//  31131    serve/served_request.cpp
-//  31199    gateway/catalogue.cpp
-//  31612    gateway/catalogue_chunks.cpp
-//  31900    gateway/catalogue_delivery.cpp
-//  32052    gateway/catalogue_entries.cpp
-//  32281    gateway/catalogue_failures.cpp
-//  32562    gateway/catalogue_framing.cpp
-//  32746    gateway/catalogue_tool_calls.cpp
-//  32945    gateway/chat_script.cpp
-//  33094    gateway/gateway.cpp
-//  33384    gateway/mishaps.cpp
-//  33722    gateway/options.cpp
-//  33875    gateway/sweep.cpp
-//  34290    document/scenario_files.cpp
-//  34438    document/script_document.cpp
-//  34837    document/script_faults.cpp
-//  35139    document/script_files.cpp
-//  35283    document/script_gateway.cpp
-//  35612    document/script_matchers.cpp
-//  35970    document/script_objects.cpp
-//  36137    document/script_reader.cpp
-//  36575    document/script_references.cpp
-//  36891    document/script_replies.cpp
-//  37358    document/script_schema.cpp
-//  37490    document/script_sections.cpp
-//  38070    document/script_values.cpp
-//  38482  Adapters
-//  38499    adapters/catch2.hpp
-//  38656    adapters/doctest.hpp
-//  38819    adapters/gtest.hpp
+//   4513    core/text.hpp
+//   4616    core/json_reader.hpp
+//   4670    core/pattern.hpp
+//   4761    core/json_pointer.hpp
+//   4797    core/calendar.hpp
+//   4816    core/access.hpp
+//   4888    core/timeline.hpp
+//   5073    core/rows.hpp
+//   5099    core/change_count.hpp
+//   5143    core/process.hpp
+//   5170    core/warning.hpp
+//   5185    core/heap_optional.hpp
+//   5212    core/handoff.hpp
+//   5249    model/profile_traits.hpp
+//   5349    model/checks.hpp
+//   5365    model/reply_data.hpp
+//   5431    model/request_error.hpp
+//   5444    model/fault_rows.hpp
+//   5560    model/failure_rows.hpp
+//   5600    model/dialect_rows.hpp
+//   5637    model/finding_kinds.hpp
+//   5714    model/reply_checks.hpp
+//   5745    model/reply_template.hpp
+//   5767    request/embedding_request.hpp
+//   5791    request/chat_parser.hpp
+//   5808    request/chat_fields.hpp
+//   5856    request/chat_reader.hpp
+//   5952    keys/secrets.hpp
+//   5996    keys/key_store.hpp
+//   6203    answer/bodies.hpp
+//   6231    answer/events.hpp
+//   6289    answer/tokens.hpp
+//   6360    answer/completion.hpp
+//   6449    answer/completion_json.hpp
+//   6485    answer/completion_events.hpp
+//   6546    answer/words.hpp
+//   6561    answer/default_reply.hpp
+//   6576    answer/schema_instance.hpp
+//   6597    answer/embeddings.hpp
+//   6613    answer/schema_checker.hpp
+//   6703    answer/occurrences.hpp
+//   6738    script/matcher_node.hpp
+//   6822    script/script.hpp
+//   7080    script/chaos_plan.hpp
+//   7122    script/chaos_rules.hpp
+//   7196    script/connection_faults.hpp
+//   7250    script/forced_failures.hpp
+//   7292    script/field_matchers.hpp
+//   7375    script/hiding.hpp
+//   7413    script/excerpts.hpp
+//   7437    script/json_comparison.hpp
+//   7463    script/matcher_leaf.hpp
+//   7491    delivery/answer_log.hpp
+//   7600    delivery/gzip.hpp
+//   7625    delivery/framing.hpp
+//   7674    delivery/outlet.hpp
+//   7721    delivery/pace_schedule.hpp
+//   7763    delivery/progress.hpp
+//   7813    delivery/waits.hpp
+//   7889    delivery/write_queue.hpp
+//   7981    delivery/delivery.hpp
+//   8248    http/exchange_observer.hpp
+//   8282    http/sockets.hpp
+//   8402    http/wakes.hpp
+//   8471    http/connection.hpp
+//   8738    http/request_reader.hpp
+//   8862    http/server.hpp
+//   8922    http/response.hpp
+//   8937    http/turned_away.hpp
+//   8985    http/workers.hpp
+//   9041    http/acceptor.hpp
+//   9084    http/poller.hpp
+//   9123    http/reactor.hpp
+//   9229    evidence/kept_problems.hpp
+//   9292    evidence/record.hpp
+//   9530    evidence/gateway_parts.hpp
+//   9548    evidence/review_parts.hpp
+//   9609    evidence/diagnosis.hpp
+//   9671    evidence/redaction.hpp
+//   9691    evidence/gateway_problems.hpp
+//   9779    serve/asked_requests.hpp
+//   9856    serve/operations.hpp
+//   9923    serve/served_models.hpp
+//   9963    serve/gateway_state.hpp
+//  10021    serve/served_request.hpp
+//  10188    serve/runner.hpp
+//  10250    serve/connection_loop.hpp
+//  10293    serve/request_checks.hpp
+//  10313    serve/tester_code.hpp
+//  10377    gateway/catalogue_entries.hpp
+//  10640    gateway/option_values.hpp
+//  10698    gateway/sweep_run.hpp
+//  10721    document/script_reader.hpp
+//  10913    document/script_files.hpp
+//  10931    document/script_references.hpp
+//  10962    document/script_sections.hpp
+//  11080    document/script_values.hpp
+//  11212    document/loaded_document.hpp
+//  11243    core/calendar.cpp
+//  11324    core/clock.cpp
+//  11728    core/gate.cpp
+//  11938    core/json_reader.cpp
+//  12277    core/pattern.cpp
+//  12690    core/random.cpp
+//  12745    core/reporter.cpp
+//  12843    core/text.cpp
+//  13187    model/acceptance.cpp
+//  13246    model/checks.cpp
+//  13283    model/connection_fault.cpp
+//  13385    model/failure.cpp
+//  13531    model/fault.cpp
+//  13765    model/finding.cpp
+//  13799    model/hold.cpp
+//  13821    model/http_reply.cpp
+//  13887    model/pace.cpp
+//  14085    model/profile.cpp
+//  14263    model/range.cpp
+//  14293    model/received_request.cpp
+//  14361    model/reply.cpp
+//  14772    model/reply_checks.cpp
+//  14960    model/reply_template.cpp
+//  15131    model/sent_answer.cpp
+//  15159    model/sse_dialect.cpp
+//  15304    request/chat_fields.cpp
+//  15446    request/chat_messages.cpp
+//  15655    request/chat_reader.cpp
+//  16068    request/chat_request.cpp
+//  16152    request/embedding_request.cpp
+//  16240    keys/api_key.cpp
+//  16290    keys/key_store.cpp
+//  16787    keys/keys.cpp
+//  16851    keys/secrets.cpp
+//  17056    answer/bodies.cpp
+//  17129    answer/completion.cpp
+//  17355    answer/completion_events.cpp
+//  17551    answer/completion_json.cpp
+//  17768    answer/default_reply.cpp
+//  17965    answer/embeddings.cpp
+//  18082    answer/schema_checker.cpp
+//  18545    answer/schema_instance.cpp
+//  18918    answer/tokens.cpp
+//  19144    answer/words.cpp
+//  19205    script/chaos.cpp
+//  19345    script/chaos_rules.cpp
+//  19457    script/connection_faults.cpp
+//  19566    script/excerpts.cpp
+//  19628    script/field_matchers.cpp
+//  20037    script/forced_failures.cpp
+//  20141    script/hiding.cpp
+//  20257    script/json_comparison.cpp
+//  20343    script/matcher.cpp
+//  20597    script/matchers.cpp
+//  20948    script/scope.cpp
+//  21006    script/script.cpp
+//  21435    script/text_matchers.cpp
+//  21556    delivery/answer_log.cpp
+//  21726    delivery/delivery.cpp
+//  22190    delivery/faults_and_waits.cpp
+//  22465    delivery/framing.cpp
+//  22582    delivery/gzip.cpp
+//  22649    delivery/pace_schedule.cpp
+//  22718    delivery/progress.cpp
+//  22769    delivery/write_queue.cpp
+//  22917    http/acceptor.cpp
+//  23025    http/compatibility.cpp
+//  23134    http/connection.cpp
+//  23715    http/poller.cpp
+//  23930    http/reactor.cpp
+//  24197    http/request_reader.cpp
+//  24648    http/response.cpp
+//  24729    http/server.cpp
+//  25136    http/sockets.cpp
+//  25644    http/turned_away.cpp
+//  25734    http/workers.cpp
+//  25847    evidence/diagnosis.cpp
+//  26066    evidence/evidence_json.cpp
+//  26448    evidence/exchange.cpp
+//  26746    evidence/gateway_problems.cpp
+//  27193    evidence/journal.cpp
+//  27351    evidence/kept_problems.cpp
+//  27461    evidence/notes.cpp
+//  27561    evidence/record.cpp
+//  28021    evidence/redaction.cpp
+//  28161    evidence/redirects.cpp
+//  28264    evidence/retries.cpp
+//  28645    evidence/review.cpp
+//  29026    evidence/told_in_body.cpp
+//  29123    evidence/verification.cpp
+//  29240    serve/asked_requests.cpp
+//  29307    serve/chat_judge.cpp
+//  29620    serve/connection_loop.cpp
+//  29781    serve/cross_origin.cpp
+//  29824    serve/delivery_report.cpp
+//  29913    serve/gateway_state.cpp
+//  29949    serve/judge.cpp
+//  30176    serve/limits.cpp
+//  30273    serve/operations.cpp
+//  30495    serve/profile_headers.cpp
+//  30536    serve/reply_answer.cpp
+//  30677    serve/request_checks.cpp
+//  30751    serve/runner.cpp
+//  31012    serve/served_models.cpp
+//  31090    serve/served_request.cpp
+//  31158    gateway/catalogue.cpp
+//  31571    gateway/catalogue_chunks.cpp
+//  31859    gateway/catalogue_delivery.cpp
+//  32011    gateway/catalogue_entries.cpp
+//  32240    gateway/catalogue_failures.cpp
+//  32521    gateway/catalogue_framing.cpp
+//  32705    gateway/catalogue_tool_calls.cpp
+//  32904    gateway/chat_script.cpp
+//  33053    gateway/gateway.cpp
+//  33343    gateway/mishaps.cpp
+//  33681    gateway/options.cpp
+//  33834    gateway/sweep.cpp
+//  34249    document/scenario_files.cpp
+//  34397    document/script_document.cpp
+//  34796    document/script_faults.cpp
+//  35098    document/script_files.cpp
+//  35242    document/script_gateway.cpp
+//  35571    document/script_matchers.cpp
+//  35929    document/script_objects.cpp
+//  36096    document/script_reader.cpp
+//  36534    document/script_references.cpp
+//  36850    document/script_replies.cpp
+//  37317    document/script_schema.cpp
+//  37449    document/script_sections.cpp
+//  38029    document/script_values.cpp
+//  38441  Adapters
+//  38458    adapters/catch2.hpp
+//  38615    adapters/doctest.hpp
+//  38778    adapters/gtest.hpp
