@@ -5901,9 +5901,8 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  void read_all();
-  /// Like read_all(), but skips fields of the wrong type.
-  void read_valid_fields();
+  /// `skips_invalid`: skips fields of the wrong type.
+  void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);
@@ -15687,11 +15686,7 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.has(Extension::anything_with_model_and_messages)) {
-    read_valid_fields();
-  } else {
-    read_all();
-  }
+  read_all(acceptance_.has(Extension::anything_with_model_and_messages));
   check_tool_messages();
   if (request_.temperature && request_.top_p) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
@@ -15772,26 +15767,22 @@ MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::str
   add_finding(finding_kinds::unknown_field, message + ".");
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_all() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_filled_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  read_messages(*fields_[messages], Path("messages"));
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_valid_fields() {
+MOCK_GATEWAY_INLINE void Reader::read_all(bool skips_invalid) {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_string(*fields_[model], Path("model"));
+  if (!skips_invalid) require_filled_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  if (skips_invalid) {
+    for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  } else {
+    read_messages(*fields_[messages], Path("messages"));
+  }
   for (std::size_t field = stream; field < field_count; ++field) {
     if (fields_[field] == nullptr) continue;
     try {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
+      if (!skips_invalid) throw;
       fields_[field] = nullptr;  // as if absent
     }
   }
@@ -38970,208 +38961,208 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5791    request/chat_parser.hpp
 //   5808    request/chat_fields.hpp
 //   5856    request/chat_reader.hpp
-//   5952    keys/secrets.hpp
-//   5996    keys/key_store.hpp
-//   6203    answer/bodies.hpp
-//   6231    answer/events.hpp
-//   6289    answer/tokens.hpp
-//   6360    answer/completion.hpp
-//   6449    answer/completion_json.hpp
-//   6485    answer/completion_events.hpp
-//   6546    answer/words.hpp
-//   6561    answer/default_reply.hpp
-//   6576    answer/schema_instance.hpp
-//   6597    answer/embeddings.hpp
-//   6613    answer/schema_checker.hpp
-//   6703    answer/occurrences.hpp
-//   6738    script/matcher_node.hpp
-//   6822    script/script.hpp
-//   7080    script/chaos_plan.hpp
-//   7122    script/chaos_rules.hpp
-//   7196    script/connection_faults.hpp
-//   7250    script/forced_failures.hpp
-//   7292    script/field_matchers.hpp
-//   7375    script/hiding.hpp
-//   7413    script/excerpts.hpp
-//   7437    script/json_comparison.hpp
-//   7463    script/matcher_leaf.hpp
-//   7491    delivery/answer_log.hpp
-//   7600    delivery/gzip.hpp
-//   7625    delivery/framing.hpp
-//   7674    delivery/outlet.hpp
-//   7721    delivery/pace_schedule.hpp
-//   7763    delivery/progress.hpp
-//   7813    delivery/waits.hpp
-//   7889    delivery/write_queue.hpp
-//   7981    delivery/delivery.hpp
-//   8248    http/exchange_observer.hpp
-//   8282    http/sockets.hpp
-//   8402    http/wakes.hpp
-//   8471    http/connection.hpp
-//   8738    http/request_reader.hpp
-//   8862    http/server.hpp
-//   8922    http/response.hpp
-//   8937    http/turned_away.hpp
-//   8985    http/workers.hpp
-//   9041    http/acceptor.hpp
-//   9084    http/poller.hpp
-//   9123    http/reactor.hpp
-//   9229    evidence/kept_problems.hpp
-//   9292    evidence/record.hpp
-//   9530    evidence/gateway_parts.hpp
-//   9548    evidence/review_parts.hpp
-//   9609    evidence/diagnosis.hpp
-//   9671    evidence/redaction.hpp
-//   9691    evidence/gateway_problems.hpp
-//   9779    serve/asked_requests.hpp
-//   9856    serve/operations.hpp
-//   9923    serve/served_models.hpp
-//   9963    serve/gateway_state.hpp
-//  10021    serve/served_request.hpp
-//  10188    serve/runner.hpp
-//  10250    serve/connection_loop.hpp
-//  10293    serve/request_checks.hpp
-//  10313    serve/tester_code.hpp
-//  10377    gateway/catalogue_entries.hpp
-//  10640    gateway/option_values.hpp
-//  10698    gateway/sweep_run.hpp
-//  10721    document/script_reader.hpp
-//  10913    document/script_files.hpp
-//  10931    document/script_references.hpp
-//  10962    document/script_sections.hpp
-//  11080    document/script_values.hpp
-//  11212    document/loaded_document.hpp
-//  11243    core/calendar.cpp
-//  11324    core/clock.cpp
-//  11728    core/gate.cpp
-//  11938    core/json_reader.cpp
-//  12277    core/pattern.cpp
-//  12690    core/random.cpp
-//  12745    core/reporter.cpp
-//  12843    core/text.cpp
-//  13187    model/acceptance.cpp
-//  13246    model/checks.cpp
-//  13283    model/connection_fault.cpp
-//  13385    model/failure.cpp
-//  13531    model/fault.cpp
-//  13765    model/finding.cpp
-//  13799    model/hold.cpp
-//  13821    model/http_reply.cpp
-//  13887    model/pace.cpp
-//  14085    model/profile.cpp
-//  14263    model/range.cpp
-//  14293    model/received_request.cpp
-//  14361    model/reply.cpp
-//  14772    model/reply_checks.cpp
-//  14960    model/reply_template.cpp
-//  15131    model/sent_answer.cpp
-//  15159    model/sse_dialect.cpp
-//  15304    request/chat_fields.cpp
-//  15446    request/chat_messages.cpp
-//  15655    request/chat_reader.cpp
-//  16068    request/chat_request.cpp
-//  16152    request/embedding_request.cpp
-//  16240    keys/api_key.cpp
-//  16290    keys/key_store.cpp
-//  16787    keys/keys.cpp
-//  16851    keys/secrets.cpp
-//  17056    answer/bodies.cpp
-//  17129    answer/completion.cpp
-//  17355    answer/completion_events.cpp
-//  17551    answer/completion_json.cpp
-//  17768    answer/default_reply.cpp
-//  17965    answer/embeddings.cpp
-//  18082    answer/schema_checker.cpp
-//  18545    answer/schema_instance.cpp
-//  18918    answer/tokens.cpp
-//  19144    answer/words.cpp
-//  19205    script/chaos.cpp
-//  19345    script/chaos_rules.cpp
-//  19457    script/connection_faults.cpp
-//  19566    script/excerpts.cpp
-//  19628    script/field_matchers.cpp
-//  20037    script/forced_failures.cpp
-//  20141    script/hiding.cpp
-//  20257    script/json_comparison.cpp
-//  20343    script/matcher.cpp
-//  20597    script/matchers.cpp
-//  20948    script/scope.cpp
-//  21006    script/script.cpp
-//  21435    script/text_matchers.cpp
-//  21556    delivery/answer_log.cpp
-//  21726    delivery/delivery.cpp
-//  22190    delivery/faults_and_waits.cpp
-//  22465    delivery/framing.cpp
-//  22582    delivery/gzip.cpp
-//  22649    delivery/pace_schedule.cpp
-//  22718    delivery/progress.cpp
-//  22769    delivery/write_queue.cpp
-//  22917    http/acceptor.cpp
-//  23025    http/compatibility.cpp
-//  23134    http/connection.cpp
-//  23715    http/poller.cpp
-//  23930    http/reactor.cpp
-//  24197    http/request_reader.cpp
-//  24648    http/response.cpp
-//  24729    http/server.cpp
-//  25136    http/sockets.cpp
-//  25644    http/turned_away.cpp
-//  25734    http/workers.cpp
-//  25847    evidence/diagnosis.cpp
-//  26066    evidence/evidence_json.cpp
-//  26448    evidence/exchange.cpp
-//  26746    evidence/gateway_problems.cpp
-//  27193    evidence/journal.cpp
-//  27351    evidence/kept_problems.cpp
-//  27461    evidence/notes.cpp
-//  27561    evidence/record.cpp
-//  28021    evidence/redaction.cpp
-//  28161    evidence/redirects.cpp
-//  28264    evidence/retries.cpp
-//  28645    evidence/review.cpp
-//  29026    evidence/told_in_body.cpp
-//  29123    evidence/verification.cpp
-//  29240    serve/asked_requests.cpp
-//  29307    serve/chat_judge.cpp
-//  29620    serve/connection_loop.cpp
-//  29781    serve/cross_origin.cpp
-//  29824    serve/delivery_report.cpp
-//  29913    serve/gateway_state.cpp
-//  29949    serve/judge.cpp
-//  30176    serve/limits.cpp
-//  30273    serve/operations.cpp
-//  30495    serve/profile_headers.cpp
-//  30536    serve/reply_answer.cpp
-//  30677    serve/request_checks.cpp
-//  30751    serve/runner.cpp
-//  31012    serve/served_models.cpp
-//  31090    serve/served_request.cpp
-//  31158    gateway/catalogue.cpp
-//  31571    gateway/catalogue_chunks.cpp
-//  31859    gateway/catalogue_delivery.cpp
-//  32011    gateway/catalogue_entries.cpp
-//  32240    gateway/catalogue_failures.cpp
-//  32521    gateway/catalogue_framing.cpp
-//  32705    gateway/catalogue_tool_calls.cpp
-//  32904    gateway/chat_script.cpp
-//  33053    gateway/gateway.cpp
-//  33343    gateway/mishaps.cpp
-//  33681    gateway/options.cpp
-//  33834    gateway/sweep.cpp
-//  34249    document/scenario_files.cpp
-//  34397    document/script_document.cpp
-//  34796    document/script_faults.cpp
-//  35098    document/script_files.cpp
-//  35242    document/script_gateway.cpp
-//  35571    document/script_matchers.cpp
-//  35929    document/script_objects.cpp
-//  36096    document/script_reader.cpp
-//  36534    document/script_references.cpp
-//  36850    document/script_replies.cpp
-//  37317    document/script_schema.cpp
-//  37449    document/script_sections.cpp
-//  38029    document/script_values.cpp
-//  38441  Adapters
-//  38458    adapters/catch2.hpp
-//  38615    adapters/doctest.hpp
-//  38778    adapters/gtest.hpp
+//   5951    keys/secrets.hpp
+//   5995    keys/key_store.hpp
+//   6202    answer/bodies.hpp
+//   6230    answer/events.hpp
+//   6288    answer/tokens.hpp
+//   6359    answer/completion.hpp
+//   6448    answer/completion_json.hpp
+//   6484    answer/completion_events.hpp
+//   6545    answer/words.hpp
+//   6560    answer/default_reply.hpp
+//   6575    answer/schema_instance.hpp
+//   6596    answer/embeddings.hpp
+//   6612    answer/schema_checker.hpp
+//   6702    answer/occurrences.hpp
+//   6737    script/matcher_node.hpp
+//   6821    script/script.hpp
+//   7079    script/chaos_plan.hpp
+//   7121    script/chaos_rules.hpp
+//   7195    script/connection_faults.hpp
+//   7249    script/forced_failures.hpp
+//   7291    script/field_matchers.hpp
+//   7374    script/hiding.hpp
+//   7412    script/excerpts.hpp
+//   7436    script/json_comparison.hpp
+//   7462    script/matcher_leaf.hpp
+//   7490    delivery/answer_log.hpp
+//   7599    delivery/gzip.hpp
+//   7624    delivery/framing.hpp
+//   7673    delivery/outlet.hpp
+//   7720    delivery/pace_schedule.hpp
+//   7762    delivery/progress.hpp
+//   7812    delivery/waits.hpp
+//   7888    delivery/write_queue.hpp
+//   7980    delivery/delivery.hpp
+//   8247    http/exchange_observer.hpp
+//   8281    http/sockets.hpp
+//   8401    http/wakes.hpp
+//   8470    http/connection.hpp
+//   8737    http/request_reader.hpp
+//   8861    http/server.hpp
+//   8921    http/response.hpp
+//   8936    http/turned_away.hpp
+//   8984    http/workers.hpp
+//   9040    http/acceptor.hpp
+//   9083    http/poller.hpp
+//   9122    http/reactor.hpp
+//   9228    evidence/kept_problems.hpp
+//   9291    evidence/record.hpp
+//   9529    evidence/gateway_parts.hpp
+//   9547    evidence/review_parts.hpp
+//   9608    evidence/diagnosis.hpp
+//   9670    evidence/redaction.hpp
+//   9690    evidence/gateway_problems.hpp
+//   9778    serve/asked_requests.hpp
+//   9855    serve/operations.hpp
+//   9922    serve/served_models.hpp
+//   9962    serve/gateway_state.hpp
+//  10020    serve/served_request.hpp
+//  10187    serve/runner.hpp
+//  10249    serve/connection_loop.hpp
+//  10292    serve/request_checks.hpp
+//  10312    serve/tester_code.hpp
+//  10376    gateway/catalogue_entries.hpp
+//  10639    gateway/option_values.hpp
+//  10697    gateway/sweep_run.hpp
+//  10720    document/script_reader.hpp
+//  10912    document/script_files.hpp
+//  10930    document/script_references.hpp
+//  10961    document/script_sections.hpp
+//  11079    document/script_values.hpp
+//  11211    document/loaded_document.hpp
+//  11242    core/calendar.cpp
+//  11323    core/clock.cpp
+//  11727    core/gate.cpp
+//  11937    core/json_reader.cpp
+//  12276    core/pattern.cpp
+//  12689    core/random.cpp
+//  12744    core/reporter.cpp
+//  12842    core/text.cpp
+//  13186    model/acceptance.cpp
+//  13245    model/checks.cpp
+//  13282    model/connection_fault.cpp
+//  13384    model/failure.cpp
+//  13530    model/fault.cpp
+//  13764    model/finding.cpp
+//  13798    model/hold.cpp
+//  13820    model/http_reply.cpp
+//  13886    model/pace.cpp
+//  14084    model/profile.cpp
+//  14262    model/range.cpp
+//  14292    model/received_request.cpp
+//  14360    model/reply.cpp
+//  14771    model/reply_checks.cpp
+//  14959    model/reply_template.cpp
+//  15130    model/sent_answer.cpp
+//  15158    model/sse_dialect.cpp
+//  15303    request/chat_fields.cpp
+//  15445    request/chat_messages.cpp
+//  15654    request/chat_reader.cpp
+//  16059    request/chat_request.cpp
+//  16143    request/embedding_request.cpp
+//  16231    keys/api_key.cpp
+//  16281    keys/key_store.cpp
+//  16778    keys/keys.cpp
+//  16842    keys/secrets.cpp
+//  17047    answer/bodies.cpp
+//  17120    answer/completion.cpp
+//  17346    answer/completion_events.cpp
+//  17542    answer/completion_json.cpp
+//  17759    answer/default_reply.cpp
+//  17956    answer/embeddings.cpp
+//  18073    answer/schema_checker.cpp
+//  18536    answer/schema_instance.cpp
+//  18909    answer/tokens.cpp
+//  19135    answer/words.cpp
+//  19196    script/chaos.cpp
+//  19336    script/chaos_rules.cpp
+//  19448    script/connection_faults.cpp
+//  19557    script/excerpts.cpp
+//  19619    script/field_matchers.cpp
+//  20028    script/forced_failures.cpp
+//  20132    script/hiding.cpp
+//  20248    script/json_comparison.cpp
+//  20334    script/matcher.cpp
+//  20588    script/matchers.cpp
+//  20939    script/scope.cpp
+//  20997    script/script.cpp
+//  21426    script/text_matchers.cpp
+//  21547    delivery/answer_log.cpp
+//  21717    delivery/delivery.cpp
+//  22181    delivery/faults_and_waits.cpp
+//  22456    delivery/framing.cpp
+//  22573    delivery/gzip.cpp
+//  22640    delivery/pace_schedule.cpp
+//  22709    delivery/progress.cpp
+//  22760    delivery/write_queue.cpp
+//  22908    http/acceptor.cpp
+//  23016    http/compatibility.cpp
+//  23125    http/connection.cpp
+//  23706    http/poller.cpp
+//  23921    http/reactor.cpp
+//  24188    http/request_reader.cpp
+//  24639    http/response.cpp
+//  24720    http/server.cpp
+//  25127    http/sockets.cpp
+//  25635    http/turned_away.cpp
+//  25725    http/workers.cpp
+//  25838    evidence/diagnosis.cpp
+//  26057    evidence/evidence_json.cpp
+//  26439    evidence/exchange.cpp
+//  26737    evidence/gateway_problems.cpp
+//  27184    evidence/journal.cpp
+//  27342    evidence/kept_problems.cpp
+//  27452    evidence/notes.cpp
+//  27552    evidence/record.cpp
+//  28012    evidence/redaction.cpp
+//  28152    evidence/redirects.cpp
+//  28255    evidence/retries.cpp
+//  28636    evidence/review.cpp
+//  29017    evidence/told_in_body.cpp
+//  29114    evidence/verification.cpp
+//  29231    serve/asked_requests.cpp
+//  29298    serve/chat_judge.cpp
+//  29611    serve/connection_loop.cpp
+//  29772    serve/cross_origin.cpp
+//  29815    serve/delivery_report.cpp
+//  29904    serve/gateway_state.cpp
+//  29940    serve/judge.cpp
+//  30167    serve/limits.cpp
+//  30264    serve/operations.cpp
+//  30486    serve/profile_headers.cpp
+//  30527    serve/reply_answer.cpp
+//  30668    serve/request_checks.cpp
+//  30742    serve/runner.cpp
+//  31003    serve/served_models.cpp
+//  31081    serve/served_request.cpp
+//  31149    gateway/catalogue.cpp
+//  31562    gateway/catalogue_chunks.cpp
+//  31850    gateway/catalogue_delivery.cpp
+//  32002    gateway/catalogue_entries.cpp
+//  32231    gateway/catalogue_failures.cpp
+//  32512    gateway/catalogue_framing.cpp
+//  32696    gateway/catalogue_tool_calls.cpp
+//  32895    gateway/chat_script.cpp
+//  33044    gateway/gateway.cpp
+//  33334    gateway/mishaps.cpp
+//  33672    gateway/options.cpp
+//  33825    gateway/sweep.cpp
+//  34240    document/scenario_files.cpp
+//  34388    document/script_document.cpp
+//  34787    document/script_faults.cpp
+//  35089    document/script_files.cpp
+//  35233    document/script_gateway.cpp
+//  35562    document/script_matchers.cpp
+//  35920    document/script_objects.cpp
+//  36087    document/script_reader.cpp
+//  36525    document/script_references.cpp
+//  36841    document/script_replies.cpp
+//  37308    document/script_schema.cpp
+//  37440    document/script_sections.cpp
+//  38020    document/script_values.cpp
+//  38432  Adapters
+//  38449    adapters/catch2.hpp
+//  38606    adapters/doctest.hpp
+//  38769    adapters/gtest.hpp
