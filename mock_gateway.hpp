@@ -205,7 +205,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-struct Header;
 class Headers;
 
 }  // namespace wire
@@ -4889,8 +4888,7 @@ T with(const T& value, Member Data::*member, To&& to) {
 
 // The time of one exchange, and its waits for a clock or a gate; implemented in `clock.cpp` and `gate.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Wakes a blocked thread. Thread-safe; harmless if no thread is blocked.
 class Wake {
@@ -4985,10 +4983,6 @@ class ClockWait final : public Pending {
   std::chrono::steady_clock::time_point began_;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// A wait for an acknowledgement by a client's kernel. No event reports it, so it is polled.
 class Acknowledgement {
  public:
@@ -5066,9 +5060,7 @@ GateCounts counts(const Gate& gate);
 /// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
 
@@ -7944,6 +7936,9 @@ class WriteQueue {
     bool is_second_half = false;
   };
 
+  /// Larger pieces are not copied, to save time and memory.
+  static constexpr std::size_t largest_copy = 65536;
+
   /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
@@ -8191,7 +8186,6 @@ class Delivery {
   void stall_guard_expired(const std::string& purpose);
   void note_lateness(TimePoint moment);
   void plan_pings();
-  bool may_ping() const;
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
@@ -9113,8 +9107,22 @@ class Poller {
   void wake() noexcept;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  sockets::WakePair wake_ = sockets::open_wake();
+#if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
+  int epoll_;
+  bool is_open_ = false;
+#else
+  struct WatchedSocket {
+    void* owner = nullptr;
+    std::uint64_t serial = 0;
+    bool is_watched = false;
+    sockets::Wanted wanted;
+  };
+
+  std::mutex mutex_;
+  std::map<int, WatchedSocket> watched_;
+  std::uint64_t serial_ = 0;
+#endif
 };
 
 }}}  // namespace mock_gateway::detail
@@ -22417,7 +22425,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
-  if (!may_ping()) return false;
+  if (!framing_ || inside_event_ || next_ping_ == TimePoint::max()) return false;
   const Duration late = timeline_.now() - next_ping_;
   if (late >= plan_.sse.ping_every()) next_ping_ += late - late % plan_.sse.ping_every();
   return next_ping_ <= moment;
@@ -22448,8 +22456,6 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }
-
-MOCK_GATEWAY_INLINE bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
 
 }}}  // namespace mock_gateway::detail
 
@@ -22762,23 +22768,16 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 // Which events of an answer share a write (up to 64 KiB), and when separate writes follow each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace delivery {
-
-/// Larger pieces are not copied, to save time and memory.
-inline constexpr std::size_t largest_copy = 65536;
-
-}  // namespace delivery
-
-MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, delivery::largest_copy)); }
+MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, largest_copy)); }
 
 MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
   const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
                         (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest_copy) {
     flush();
-    if (bytes.size() > delivery::largest_copy) {
+    if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
-      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
+      large_ = bytes.substr(0, bytes.size() - largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
       bytes.remove_prefix(large_.size());
@@ -23714,12 +23713,9 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstdint>
 #else
-#include <cstdint>
-#include <map>
-#include <mutex>
 #include <new>
 #include <vector>
 #endif
@@ -23728,193 +23724,149 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 
-class Poller::Impl {
- public:
-  Impl() {
-    if (epoll_ < 0 || wake_.reading < 0) return;
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLET;
-    is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
-  }
-  ~Impl() {
-    if (epoll_ >= 0) ::close(epoll_);
-    sockets::close_wake(wake_);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+namespace poller {
 
-  bool is_open() const { return is_open_; }
-
-  bool add(int socket, void* owner) {
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    interest.data.ptr = owner;
-    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
-  }
-
-  /// Edge-triggered: an unwanted event occurs at most once per arrival.
-  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
-    if (wanted.room == before.room) return;
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    if (wanted.room) interest.events |= EPOLLOUT;
-    interest.data.ptr = owner;
-    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
-  }
-
-  void remove(int socket) {
-    epoll_event none{};
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
-  }
-
-  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-    std::array<epoll_event, 64> ready;
-    const int count = wait_for(ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
-    std::size_t told = 0;
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& one = ready[static_cast<std::size_t>(i)];
-      if (!one.data.ptr) {
-        sockets::clear_wake(wake_);
-        continue;
-      }
-      events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
-    }
-    return told;
-  }
-
-  void wake() noexcept { sockets::signal_wake(wake_); }
-
- private:
-  /// Waits with a precision of microseconds.
-  int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
-    if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
-#ifdef SYS_epoll_pwait2
-    if (has_pwait2_) {
-      // The system may wake up late by 0.1%. If this ends early, the caller looks again.
-      const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-      Timespec limit{seconds.count(), (left - seconds).count()};
-      const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
-      if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-      has_pwait2_ = false;  // before Linux 5.11, or filtered by a container
-    }
-#endif
-    sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
-    return ::epoll_wait(epoll_, events, most, 0);
-  }
-
-  /// The kernel's layout, independent of the C library's time_t.
-  struct Timespec {
-    std::int64_t seconds;
-    std::int64_t nanoseconds;
-  };
-
-  bool has_pwait2_ = true;
-  int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  sockets::WakePair wake_ = sockets::open_wake();
-  bool is_open_ = false;
+/// The kernel's layout, independent of the C library's time_t.
+struct Timespec {
+  std::int64_t seconds;
+  std::int64_t nanoseconds;
 };
+
+/// Waits with a precision of microseconds.
+MOCK_GATEWAY_INLINE int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> timeout) {
+  if (!timeout) return ::epoll_wait(epoll, events, most, -1);
+#ifdef SYS_epoll_pwait2
+  static std::atomic<bool> has_pwait2{true};
+  if (has_pwait2) {
+    // The system may wake up late by 0.1%. If this ends early, the caller looks again.
+    const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    Timespec limit{seconds.count(), (left - seconds).count()};
+    const long count = ::syscall(SYS_epoll_pwait2, epoll, events, most, &limit, nullptr, std::size_t{0});
+    if (count >= 0 || errno == EINTR) return static_cast<int>(count);
+    has_pwait2 = false;  // before Linux 5.11, or filtered by a container
+  }
+#endif
+  sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+  return ::epoll_wait(epoll, events, most, 0);
+}
+
+}  // namespace poller
+
+MOCK_GATEWAY_INLINE Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_ < 0 || wake_.reading < 0) return;
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLET;
+  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
+}
+
+MOCK_GATEWAY_INLINE Poller::~Poller() {
+  if (epoll_ >= 0) ::close(epoll_);
+  sockets::close_wake(wake_);
+}
+
+MOCK_GATEWAY_INLINE bool Poller::is_open() const { return is_open_; }
+
+MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  interest.data.ptr = owner;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
+}
+
+/// Edge-triggered: an unwanted event occurs at most once per arrival.
+MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+  if (wanted.room == before.room) return;
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  if (wanted.room) interest.events |= EPOLLOUT;
+  interest.data.ptr = owner;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+}
+
+MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
+  epoll_event none{};
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
+}
+
+MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  std::array<epoll_event, 64> ready;
+  const int count = poller::wait_for(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
+  std::size_t told = 0;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& one = ready[static_cast<std::size_t>(i)];
+    if (!one.data.ptr) {
+      sockets::clear_wake(wake_);
+      continue;
+    }
+    events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+  }
+  return told;
+}
 
 #else
 
-class Poller::Impl {
- public:
-  Impl() = default;
-  ~Impl() { sockets::close_wake(wake_); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+MOCK_GATEWAY_INLINE Poller::Poller() = default;
 
-  bool is_open() const { return wake_.reading >= 0; }
+MOCK_GATEWAY_INLINE Poller::~Poller() { sockets::close_wake(wake_); }
 
-  bool add(int socket, void* owner) {
-    try {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      watched_[socket] = {owner, ++serial_, true, {}};
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    wake();
-    return true;
-  }
+MOCK_GATEWAY_INLINE bool Poller::is_open() const { return wake_.reading >= 0; }
 
-  void watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const auto found = watched_.find(socket);
-      if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
-      found->second.is_watched = true;
-      found->second.wanted = wanted;
-    }
-    wake();
-  }
-
-  void remove(int socket) {
+MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
+  try {
     const std::lock_guard<std::mutex> lock(mutex_);
-    watched_.erase(socket);
+    watched_[socket] = {owner, ++serial_, true, {}};
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  wake();
+  return true;
+}
 
-  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-    std::vector<sockets::Watched> asked = {{wake_.reading}};
-    std::vector<std::uint64_t> serials = {0};
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (const auto& [socket, one] : watched_) {
-        if (!one.is_watched) continue;
-        asked.push_back({socket, one.wanted});
-        serials.push_back(one.serial);
-      }
-    }
-    sockets::poll_each(asked, timeout);
-    if (asked.front().is_ready) sockets::clear_wake(wake_);
-    std::size_t told = 0;
+MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
-      if (!asked[i].is_ready && !asked[i].hung_up) continue;
-      const auto found = watched_.find(asked[i].descriptor);
-      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
-      found->second.is_watched = false;
-      events[told++] = {found->second.owner, asked[i].hung_up};
-    }
-    return told;
+    const auto found = watched_.find(socket);
+    if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
+    found->second.is_watched = true;
+    found->second.wanted = wanted;
   }
+  wake();
+}
 
-  void wake() noexcept { sockets::signal_wake(wake_); }
+MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  watched_.erase(socket);
+}
 
- private:
-  struct One {
-    void* owner = nullptr;
-    std::uint64_t serial = 0;
-    bool is_watched = false;
-    sockets::Wanted wanted;
-  };
-
-  sockets::WakePair wake_ = sockets::open_wake();
-  std::mutex mutex_;
-  std::map<int, One> watched_;
-  std::uint64_t serial_ = 0;
-};
+MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  std::vector<sockets::Watched> asked = {{wake_.reading}};
+  std::vector<std::uint64_t> serials = {0};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [socket, one] : watched_) {
+      if (!one.is_watched) continue;
+      asked.push_back({socket, one.wanted});
+      serials.push_back(one.serial);
+    }
+  }
+  sockets::poll_each(asked, timeout);
+  if (asked.front().is_ready) sockets::clear_wake(wake_);
+  std::size_t told = 0;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
+    if (!asked[i].is_ready && !asked[i].hung_up) continue;
+    const auto found = watched_.find(asked[i].descriptor);
+    if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
+    found->second.is_watched = false;
+    events[told++] = {found->second.owner, asked[i].hung_up};
+  }
+  return told;
+}
 
 #endif
 
-MOCK_GATEWAY_INLINE Poller::Poller() : impl_(std::make_unique<Impl>()) {}
-
-MOCK_GATEWAY_INLINE Poller::~Poller() = default;
-
-MOCK_GATEWAY_INLINE bool Poller::is_open() const { return impl_->is_open(); }
-
-MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) { return impl_->add(socket, owner); }
-
-MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
-  impl_->watch_again(socket, owner, wanted, before);
-}
-
-MOCK_GATEWAY_INLINE void Poller::remove(int socket) { impl_->remove(socket); }
-
-MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-  return impl_->wait(events, most, timeout);
-}
-
-MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
+MOCK_GATEWAY_INLINE void Poller::wake() noexcept { sockets::signal_wake(wake_); }
 
 }}}  // namespace mock_gateway::detail
 
@@ -23923,11 +23875,6 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
 // The event loop of waiting connections: which thread leads, and how long it stays without connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace reactor {
-
-inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
-
-}  // namespace reactor
 
 MOCK_GATEWAY_INLINE Reactor::~Reactor() {
   // Sessions remain if no thread was left to lead.
@@ -24046,6 +23993,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
 }
 
 MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
+  constexpr std::chrono::seconds longest_vacancy{1};
   Session* ended = nullptr;
   std::optional<Moment> until;
   bool stays = true;  // whether this thread leads on; if not, another may lead already
@@ -24056,7 +24004,7 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
     if (watched_ == 0) {
       const Moment now = std::chrono::steady_clock::now();
       vacant_since_ = std::min(vacant_since_, now);
-      until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
+      until = vacant_since_ + longest_vacancy;
       stays = !is_retired_ && (is_one_expected_ || now < *until);
     }
     if (watched_ > 0 || !stays) vacant_since_ = Moment::max();
@@ -25284,25 +25232,19 @@ MOCK_GATEWAY_INLINE bool was_closed(int socket) {
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
-#ifdef SIOCOUTQ
+#ifdef SIOCOUTQNSD
+/// A number of bytes that the system reports; 0 if unknown.
+MOCK_GATEWAY_INLINE std::size_t queued(int socket, unsigned long request) {
   int bytes = 0;
-  if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
-#else
-  static_cast<void>(socket);
-#endif
-  return 0;
+  return ::ioctl(socket, request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
-#ifdef SIOCOUTQNSD
-  int bytes = 0;
-  if (::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) { return queued(socket, SIOCOUTQ); }
+MOCK_GATEWAY_INLINE std::size_t unsent(int socket) { return queued(socket, SIOCOUTQNSD); }
 #else
-  static_cast<void>(socket);
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(int) { return 0; }
+MOCK_GATEWAY_INLINE std::size_t unsent(int) { return 0; }
 #endif
-  return 0;
-}
 
 #ifdef INET_DIAG_NOCOOKIE
 /// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
@@ -25638,18 +25580,12 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-namespace turned_away {
-
-inline constexpr std::size_t most_waiting = 8;
-/// After this time without another connection, the patience is reset.
-inline constexpr Duration quiet = std::chrono::seconds{1};
-
-}  // namespace turned_away
-
 MOCK_GATEWAY_INLINE void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
+  constexpr std::size_t most_waiting = 8;
+  constexpr Duration quiet = std::chrono::seconds{1};  // without another connection; then the patience is reset
   const auto now = std::chrono::steady_clock::now();
-  if (now - std::exchange(last_came_, now) > turned_away::quiet) patience_ = longest_patience;
-  if (connections_.size() == turned_away::most_waiting && !close_answered()) {
+  if (now - std::exchange(last_came_, now) > quiet) patience_ = longest_patience;
+  if (connections_.size() == most_waiting && !close_answered()) {
     answer(connections_.front());
     connections_.pop_front();
   }
@@ -38556,11 +38492,11 @@ const bool catch2_notes = (want_notes(), true);
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
+namespace Catch {
+
 // Only version 2 has this include guard. Version 3 prints durations itself.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
     defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
-namespace Catch {
-
 template <class Rep, class Period>
 struct StringMaker<std::chrono::duration<Rep, Period>> {
   static std::string convert(const std::chrono::duration<Rep, Period>& value) {
@@ -38575,12 +38511,9 @@ struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
   }
 };
 
-}  // namespace Catch
 #endif
 
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_OPTIONAL) && !defined(CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER)
-namespace Catch {
-
 template <class T>
 struct StringMaker<std::optional<T>> {
   static std::string convert(const std::optional<T>& value) {
@@ -38592,9 +38525,9 @@ template <>
 struct StringMaker<std::nullopt_t> {
   static std::string convert(const std::nullopt_t&) { return "nothing"; }
 };
+#endif
 
 }  // namespace Catch
-#endif
 
 #endif  // MOCK_GATEWAY_ADAPTER_CATCH2
 
@@ -38721,9 +38654,9 @@ inline doctest::String toString(ResponseFormat::Kind kind) { return to_string(ki
 
 }}  // namespace mock_gateway
 
-#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
 namespace doctest {
 
+#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
 template <class Rep, class Period>
 struct StringMaker<std::chrono::duration<Rep, Period>> {
   static String convert(const std::chrono::duration<Rep, Period>& value) {
@@ -38738,12 +38671,9 @@ struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
   }
 };
 
-}  // namespace doctest
 #endif
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_OPTIONAL
-namespace doctest {
-
 template <class T>
 struct StringMaker<std::optional<T>> {
   static String convert(const std::optional<T>& value) { return value ? toString(*value) : String("nothing"); }
@@ -38753,9 +38683,9 @@ template <>
 struct StringMaker<std::nullopt_t> {
   static String convert(const std::nullopt_t&) { return "nothing"; }
 };
+#endif
 
 }  // namespace doctest
-#endif
 
 #endif  // MOCK_GATEWAY_ADAPTER_DOCTEST
 
@@ -38888,281 +38818,281 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    144    core/duration.hpp
 //    156    core/shared.hpp
 //    200    core/forward.hpp
-//    265    core/implementation.hpp
-//    281    gateway/gateway.hpp
-//    462    gateway/chat_script.hpp
-//    609    model/range.hpp
-//    641    script/matcher.hpp
-//    718    script/matchers.hpp
-//    844    model/reply.hpp
-//   1165    model/received_request.hpp
-//   1249    model/failure.hpp
-//   1351    core/wait.hpp
-//   1383    core/clock.hpp
-//   1487    model/fault.hpp
-//   1652    model/hold.hpp
-//   1694    model/pace.hpp
-//   1844    model/sse_dialect.hpp
-//   1960    model/writes.hpp
-//   1991    model/http_reply.hpp
-//   2068    model/connection_fault.hpp
-//   2159    evidence/journal.hpp
-//   2441    model/sent_answer.hpp
-//   2507    script/near_miss.hpp
-//   2551    evidence/verification.hpp
-//   2673    model/finding.hpp
-//   2715    evidence/review.hpp
-//   2836    model/operation.hpp
-//   2867    keys/api_key.hpp
-//   2988    keys/keys.hpp
-//   3043    model/profile.hpp
-//   3072    model/tokenizer.hpp
-//   3084    gateway/options.hpp
-//   3225    model/acceptance.hpp
-//   3394    request/chat_request.hpp
-//   3513    script/scope.hpp
-//   3567    script/failure_scope.hpp
-//   3613    script/chaos.hpp
-//   3707    gateway/sweep.hpp
-//   3844    gateway/catalogue.hpp
-//   4004    gateway/mishaps.hpp
-//   4103    document/scenario_files.hpp
-//   4135    core/error.hpp
-//   4150    document/script_document.hpp
-//   4290    evidence/evidence_json.hpp
-//   4314    core/printed.hpp
-//   4343    core/reporter.hpp
-//   4422  Implementation
-//   4483    core/random.hpp
-//   4513    core/text.hpp
-//   4616    core/json_reader.hpp
-//   4670    core/pattern.hpp
-//   4761    core/json_pointer.hpp
-//   4797    core/calendar.hpp
-//   4816    core/access.hpp
-//   4888    core/timeline.hpp
-//   5073    core/rows.hpp
-//   5099    core/change_count.hpp
-//   5143    core/process.hpp
-//   5170    core/warning.hpp
-//   5185    core/heap_optional.hpp
-//   5212    core/handoff.hpp
-//   5249    model/profile_traits.hpp
-//   5349    model/checks.hpp
-//   5365    model/reply_data.hpp
-//   5431    model/request_error.hpp
-//   5444    model/fault_rows.hpp
-//   5560    model/failure_rows.hpp
-//   5600    model/dialect_rows.hpp
-//   5637    model/finding_kinds.hpp
-//   5714    model/reply_checks.hpp
-//   5745    model/reply_template.hpp
-//   5767    request/embedding_request.hpp
-//   5791    request/chat_parser.hpp
-//   5808    request/chat_fields.hpp
-//   5856    request/chat_reader.hpp
-//   5951    keys/secrets.hpp
-//   5995    keys/key_store.hpp
-//   6202    answer/bodies.hpp
-//   6230    answer/events.hpp
-//   6288    answer/tokens.hpp
-//   6359    answer/completion.hpp
-//   6448    answer/completion_json.hpp
-//   6484    answer/completion_events.hpp
-//   6545    answer/words.hpp
-//   6560    answer/default_reply.hpp
-//   6575    answer/schema_instance.hpp
-//   6596    answer/embeddings.hpp
-//   6612    answer/schema_checker.hpp
-//   6702    answer/occurrences.hpp
-//   6737    script/matcher_node.hpp
-//   6821    script/script.hpp
-//   7079    script/chaos_plan.hpp
-//   7121    script/chaos_rules.hpp
-//   7195    script/connection_faults.hpp
-//   7249    script/forced_failures.hpp
-//   7291    script/field_matchers.hpp
-//   7374    script/hiding.hpp
-//   7412    script/excerpts.hpp
-//   7436    script/json_comparison.hpp
-//   7462    script/matcher_leaf.hpp
-//   7490    delivery/answer_log.hpp
-//   7599    delivery/gzip.hpp
-//   7624    delivery/framing.hpp
-//   7673    delivery/outlet.hpp
-//   7720    delivery/pace_schedule.hpp
-//   7762    delivery/progress.hpp
-//   7812    delivery/waits.hpp
-//   7888    delivery/write_queue.hpp
-//   7980    delivery/delivery.hpp
-//   8247    http/exchange_observer.hpp
-//   8281    http/sockets.hpp
-//   8401    http/wakes.hpp
-//   8470    http/connection.hpp
-//   8737    http/request_reader.hpp
-//   8861    http/server.hpp
-//   8921    http/response.hpp
-//   8936    http/turned_away.hpp
-//   8984    http/workers.hpp
-//   9040    http/acceptor.hpp
-//   9083    http/poller.hpp
-//   9122    http/reactor.hpp
-//   9228    evidence/kept_problems.hpp
-//   9291    evidence/record.hpp
-//   9529    evidence/gateway_parts.hpp
-//   9547    evidence/review_parts.hpp
-//   9608    evidence/diagnosis.hpp
-//   9670    evidence/redaction.hpp
-//   9690    evidence/gateway_problems.hpp
-//   9778    serve/asked_requests.hpp
-//   9855    serve/operations.hpp
-//   9922    serve/served_models.hpp
-//   9962    serve/gateway_state.hpp
-//  10020    serve/served_request.hpp
-//  10187    serve/runner.hpp
-//  10249    serve/connection_loop.hpp
-//  10292    serve/request_checks.hpp
-//  10312    serve/tester_code.hpp
-//  10376    gateway/catalogue_entries.hpp
-//  10639    gateway/option_values.hpp
-//  10697    gateway/sweep_run.hpp
-//  10720    document/script_reader.hpp
-//  10912    document/script_files.hpp
-//  10930    document/script_references.hpp
-//  10961    document/script_sections.hpp
-//  11079    document/script_values.hpp
-//  11211    document/loaded_document.hpp
-//  11242    core/calendar.cpp
-//  11323    core/clock.cpp
-//  11727    core/gate.cpp
-//  11937    core/json_reader.cpp
-//  12276    core/pattern.cpp
-//  12689    core/random.cpp
-//  12744    core/reporter.cpp
-//  12842    core/text.cpp
-//  13186    model/acceptance.cpp
-//  13245    model/checks.cpp
-//  13282    model/connection_fault.cpp
-//  13384    model/failure.cpp
-//  13530    model/fault.cpp
-//  13764    model/finding.cpp
-//  13798    model/hold.cpp
-//  13820    model/http_reply.cpp
-//  13886    model/pace.cpp
-//  14084    model/profile.cpp
-//  14262    model/range.cpp
-//  14292    model/received_request.cpp
-//  14360    model/reply.cpp
-//  14771    model/reply_checks.cpp
-//  14959    model/reply_template.cpp
-//  15130    model/sent_answer.cpp
-//  15158    model/sse_dialect.cpp
-//  15303    request/chat_fields.cpp
-//  15445    request/chat_messages.cpp
-//  15654    request/chat_reader.cpp
-//  16059    request/chat_request.cpp
-//  16143    request/embedding_request.cpp
-//  16231    keys/api_key.cpp
-//  16281    keys/key_store.cpp
-//  16778    keys/keys.cpp
-//  16842    keys/secrets.cpp
-//  17047    answer/bodies.cpp
-//  17120    answer/completion.cpp
-//  17346    answer/completion_events.cpp
-//  17542    answer/completion_json.cpp
-//  17759    answer/default_reply.cpp
-//  17956    answer/embeddings.cpp
-//  18073    answer/schema_checker.cpp
-//  18536    answer/schema_instance.cpp
-//  18909    answer/tokens.cpp
-//  19135    answer/words.cpp
-//  19196    script/chaos.cpp
-//  19336    script/chaos_rules.cpp
-//  19448    script/connection_faults.cpp
-//  19557    script/excerpts.cpp
-//  19619    script/field_matchers.cpp
-//  20028    script/forced_failures.cpp
-//  20132    script/hiding.cpp
-//  20248    script/json_comparison.cpp
-//  20334    script/matcher.cpp
-//  20588    script/matchers.cpp
-//  20939    script/scope.cpp
-//  20997    script/script.cpp
-//  21426    script/text_matchers.cpp
-//  21547    delivery/answer_log.cpp
-//  21717    delivery/delivery.cpp
-//  22181    delivery/faults_and_waits.cpp
-//  22456    delivery/framing.cpp
-//  22573    delivery/gzip.cpp
-//  22640    delivery/pace_schedule.cpp
-//  22709    delivery/progress.cpp
-//  22760    delivery/write_queue.cpp
-//  22908    http/acceptor.cpp
-//  23016    http/compatibility.cpp
-//  23125    http/connection.cpp
-//  23706    http/poller.cpp
-//  23921    http/reactor.cpp
-//  24188    http/request_reader.cpp
-//  24639    http/response.cpp
-//  24720    http/server.cpp
-//  25127    http/sockets.cpp
-//  25635    http/turned_away.cpp
-//  25725    http/workers.cpp
-//  25838    evidence/diagnosis.cpp
-//  26057    evidence/evidence_json.cpp
-//  26439    evidence/exchange.cpp
-//  26737    evidence/gateway_problems.cpp
-//  27184    evidence/journal.cpp
-//  27342    evidence/kept_problems.cpp
-//  27452    evidence/notes.cpp
-//  27552    evidence/record.cpp
-//  28012    evidence/redaction.cpp
-//  28152    evidence/redirects.cpp
-//  28255    evidence/retries.cpp
-//  28636    evidence/review.cpp
-//  29017    evidence/told_in_body.cpp
-//  29114    evidence/verification.cpp
-//  29231    serve/asked_requests.cpp
-//  29298    serve/chat_judge.cpp
-//  29611    serve/connection_loop.cpp
-//  29772    serve/cross_origin.cpp
-//  29815    serve/delivery_report.cpp
-//  29904    serve/gateway_state.cpp
-//  29940    serve/judge.cpp
-//  30167    serve/limits.cpp
-//  30264    serve/operations.cpp
-//  30486    serve/profile_headers.cpp
-//  30527    serve/reply_answer.cpp
-//  30668    serve/request_checks.cpp
-//  30742    serve/runner.cpp
-//  31003    serve/served_models.cpp
-//  31081    serve/served_request.cpp
-//  31149    gateway/catalogue.cpp
-//  31562    gateway/catalogue_chunks.cpp
-//  31850    gateway/catalogue_delivery.cpp
-//  32002    gateway/catalogue_entries.cpp
-//  32231    gateway/catalogue_failures.cpp
-//  32512    gateway/catalogue_framing.cpp
-//  32696    gateway/catalogue_tool_calls.cpp
-//  32895    gateway/chat_script.cpp
-//  33044    gateway/gateway.cpp
-//  33334    gateway/mishaps.cpp
-//  33672    gateway/options.cpp
-//  33825    gateway/sweep.cpp
-//  34240    document/scenario_files.cpp
-//  34388    document/script_document.cpp
-//  34787    document/script_faults.cpp
-//  35089    document/script_files.cpp
-//  35233    document/script_gateway.cpp
-//  35562    document/script_matchers.cpp
-//  35920    document/script_objects.cpp
-//  36087    document/script_reader.cpp
-//  36525    document/script_references.cpp
-//  36841    document/script_replies.cpp
-//  37308    document/script_schema.cpp
-//  37440    document/script_sections.cpp
-//  38020    document/script_values.cpp
-//  38432  Adapters
-//  38449    adapters/catch2.hpp
-//  38606    adapters/doctest.hpp
-//  38769    adapters/gtest.hpp
+//    264    core/implementation.hpp
+//    280    gateway/gateway.hpp
+//    461    gateway/chat_script.hpp
+//    608    model/range.hpp
+//    640    script/matcher.hpp
+//    717    script/matchers.hpp
+//    843    model/reply.hpp
+//   1164    model/received_request.hpp
+//   1248    model/failure.hpp
+//   1350    core/wait.hpp
+//   1382    core/clock.hpp
+//   1486    model/fault.hpp
+//   1651    model/hold.hpp
+//   1693    model/pace.hpp
+//   1843    model/sse_dialect.hpp
+//   1959    model/writes.hpp
+//   1990    model/http_reply.hpp
+//   2067    model/connection_fault.hpp
+//   2158    evidence/journal.hpp
+//   2440    model/sent_answer.hpp
+//   2506    script/near_miss.hpp
+//   2550    evidence/verification.hpp
+//   2672    model/finding.hpp
+//   2714    evidence/review.hpp
+//   2835    model/operation.hpp
+//   2866    keys/api_key.hpp
+//   2987    keys/keys.hpp
+//   3042    model/profile.hpp
+//   3071    model/tokenizer.hpp
+//   3083    gateway/options.hpp
+//   3224    model/acceptance.hpp
+//   3393    request/chat_request.hpp
+//   3512    script/scope.hpp
+//   3566    script/failure_scope.hpp
+//   3612    script/chaos.hpp
+//   3706    gateway/sweep.hpp
+//   3843    gateway/catalogue.hpp
+//   4003    gateway/mishaps.hpp
+//   4102    document/scenario_files.hpp
+//   4134    core/error.hpp
+//   4149    document/script_document.hpp
+//   4289    evidence/evidence_json.hpp
+//   4313    core/printed.hpp
+//   4342    core/reporter.hpp
+//   4421  Implementation
+//   4482    core/random.hpp
+//   4512    core/text.hpp
+//   4615    core/json_reader.hpp
+//   4669    core/pattern.hpp
+//   4760    core/json_pointer.hpp
+//   4796    core/calendar.hpp
+//   4815    core/access.hpp
+//   4887    core/timeline.hpp
+//   5065    core/rows.hpp
+//   5091    core/change_count.hpp
+//   5135    core/process.hpp
+//   5162    core/warning.hpp
+//   5177    core/heap_optional.hpp
+//   5204    core/handoff.hpp
+//   5241    model/profile_traits.hpp
+//   5341    model/checks.hpp
+//   5357    model/reply_data.hpp
+//   5423    model/request_error.hpp
+//   5436    model/fault_rows.hpp
+//   5552    model/failure_rows.hpp
+//   5592    model/dialect_rows.hpp
+//   5629    model/finding_kinds.hpp
+//   5706    model/reply_checks.hpp
+//   5737    model/reply_template.hpp
+//   5759    request/embedding_request.hpp
+//   5783    request/chat_parser.hpp
+//   5800    request/chat_fields.hpp
+//   5848    request/chat_reader.hpp
+//   5943    keys/secrets.hpp
+//   5987    keys/key_store.hpp
+//   6194    answer/bodies.hpp
+//   6222    answer/events.hpp
+//   6280    answer/tokens.hpp
+//   6351    answer/completion.hpp
+//   6440    answer/completion_json.hpp
+//   6476    answer/completion_events.hpp
+//   6537    answer/words.hpp
+//   6552    answer/default_reply.hpp
+//   6567    answer/schema_instance.hpp
+//   6588    answer/embeddings.hpp
+//   6604    answer/schema_checker.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6813    script/script.hpp
+//   7071    script/chaos_plan.hpp
+//   7113    script/chaos_rules.hpp
+//   7187    script/connection_faults.hpp
+//   7241    script/forced_failures.hpp
+//   7283    script/field_matchers.hpp
+//   7366    script/hiding.hpp
+//   7404    script/excerpts.hpp
+//   7428    script/json_comparison.hpp
+//   7454    script/matcher_leaf.hpp
+//   7482    delivery/answer_log.hpp
+//   7591    delivery/gzip.hpp
+//   7616    delivery/framing.hpp
+//   7665    delivery/outlet.hpp
+//   7712    delivery/pace_schedule.hpp
+//   7754    delivery/progress.hpp
+//   7804    delivery/waits.hpp
+//   7880    delivery/write_queue.hpp
+//   7975    delivery/delivery.hpp
+//   8241    http/exchange_observer.hpp
+//   8275    http/sockets.hpp
+//   8395    http/wakes.hpp
+//   8464    http/connection.hpp
+//   8731    http/request_reader.hpp
+//   8855    http/server.hpp
+//   8915    http/response.hpp
+//   8930    http/turned_away.hpp
+//   8978    http/workers.hpp
+//   9034    http/acceptor.hpp
+//   9077    http/poller.hpp
+//   9130    http/reactor.hpp
+//   9236    evidence/kept_problems.hpp
+//   9299    evidence/record.hpp
+//   9537    evidence/gateway_parts.hpp
+//   9555    evidence/review_parts.hpp
+//   9616    evidence/diagnosis.hpp
+//   9678    evidence/redaction.hpp
+//   9698    evidence/gateway_problems.hpp
+//   9786    serve/asked_requests.hpp
+//   9863    serve/operations.hpp
+//   9930    serve/served_models.hpp
+//   9970    serve/gateway_state.hpp
+//  10028    serve/served_request.hpp
+//  10195    serve/runner.hpp
+//  10257    serve/connection_loop.hpp
+//  10300    serve/request_checks.hpp
+//  10320    serve/tester_code.hpp
+//  10384    gateway/catalogue_entries.hpp
+//  10647    gateway/option_values.hpp
+//  10705    gateway/sweep_run.hpp
+//  10728    document/script_reader.hpp
+//  10920    document/script_files.hpp
+//  10938    document/script_references.hpp
+//  10969    document/script_sections.hpp
+//  11087    document/script_values.hpp
+//  11219    document/loaded_document.hpp
+//  11250    core/calendar.cpp
+//  11331    core/clock.cpp
+//  11735    core/gate.cpp
+//  11945    core/json_reader.cpp
+//  12284    core/pattern.cpp
+//  12697    core/random.cpp
+//  12752    core/reporter.cpp
+//  12850    core/text.cpp
+//  13194    model/acceptance.cpp
+//  13253    model/checks.cpp
+//  13290    model/connection_fault.cpp
+//  13392    model/failure.cpp
+//  13538    model/fault.cpp
+//  13772    model/finding.cpp
+//  13806    model/hold.cpp
+//  13828    model/http_reply.cpp
+//  13894    model/pace.cpp
+//  14092    model/profile.cpp
+//  14270    model/range.cpp
+//  14300    model/received_request.cpp
+//  14368    model/reply.cpp
+//  14779    model/reply_checks.cpp
+//  14967    model/reply_template.cpp
+//  15138    model/sent_answer.cpp
+//  15166    model/sse_dialect.cpp
+//  15311    request/chat_fields.cpp
+//  15453    request/chat_messages.cpp
+//  15662    request/chat_reader.cpp
+//  16067    request/chat_request.cpp
+//  16151    request/embedding_request.cpp
+//  16239    keys/api_key.cpp
+//  16289    keys/key_store.cpp
+//  16786    keys/keys.cpp
+//  16850    keys/secrets.cpp
+//  17055    answer/bodies.cpp
+//  17128    answer/completion.cpp
+//  17354    answer/completion_events.cpp
+//  17550    answer/completion_json.cpp
+//  17767    answer/default_reply.cpp
+//  17964    answer/embeddings.cpp
+//  18081    answer/schema_checker.cpp
+//  18544    answer/schema_instance.cpp
+//  18917    answer/tokens.cpp
+//  19143    answer/words.cpp
+//  19204    script/chaos.cpp
+//  19344    script/chaos_rules.cpp
+//  19456    script/connection_faults.cpp
+//  19565    script/excerpts.cpp
+//  19627    script/field_matchers.cpp
+//  20036    script/forced_failures.cpp
+//  20140    script/hiding.cpp
+//  20256    script/json_comparison.cpp
+//  20342    script/matcher.cpp
+//  20596    script/matchers.cpp
+//  20947    script/scope.cpp
+//  21005    script/script.cpp
+//  21434    script/text_matchers.cpp
+//  21555    delivery/answer_log.cpp
+//  21725    delivery/delivery.cpp
+//  22189    delivery/faults_and_waits.cpp
+//  22462    delivery/framing.cpp
+//  22579    delivery/gzip.cpp
+//  22646    delivery/pace_schedule.cpp
+//  22715    delivery/progress.cpp
+//  22766    delivery/write_queue.cpp
+//  22907    http/acceptor.cpp
+//  23015    http/compatibility.cpp
+//  23124    http/connection.cpp
+//  23705    http/poller.cpp
+//  23873    http/reactor.cpp
+//  24136    http/request_reader.cpp
+//  24587    http/response.cpp
+//  24668    http/server.cpp
+//  25075    http/sockets.cpp
+//  25577    http/turned_away.cpp
+//  25661    http/workers.cpp
+//  25774    evidence/diagnosis.cpp
+//  25993    evidence/evidence_json.cpp
+//  26375    evidence/exchange.cpp
+//  26673    evidence/gateway_problems.cpp
+//  27120    evidence/journal.cpp
+//  27278    evidence/kept_problems.cpp
+//  27388    evidence/notes.cpp
+//  27488    evidence/record.cpp
+//  27948    evidence/redaction.cpp
+//  28088    evidence/redirects.cpp
+//  28191    evidence/retries.cpp
+//  28572    evidence/review.cpp
+//  28953    evidence/told_in_body.cpp
+//  29050    evidence/verification.cpp
+//  29167    serve/asked_requests.cpp
+//  29234    serve/chat_judge.cpp
+//  29547    serve/connection_loop.cpp
+//  29708    serve/cross_origin.cpp
+//  29751    serve/delivery_report.cpp
+//  29840    serve/gateway_state.cpp
+//  29876    serve/judge.cpp
+//  30103    serve/limits.cpp
+//  30200    serve/operations.cpp
+//  30422    serve/profile_headers.cpp
+//  30463    serve/reply_answer.cpp
+//  30604    serve/request_checks.cpp
+//  30678    serve/runner.cpp
+//  30939    serve/served_models.cpp
+//  31017    serve/served_request.cpp
+//  31085    gateway/catalogue.cpp
+//  31498    gateway/catalogue_chunks.cpp
+//  31786    gateway/catalogue_delivery.cpp
+//  31938    gateway/catalogue_entries.cpp
+//  32167    gateway/catalogue_failures.cpp
+//  32448    gateway/catalogue_framing.cpp
+//  32632    gateway/catalogue_tool_calls.cpp
+//  32831    gateway/chat_script.cpp
+//  32980    gateway/gateway.cpp
+//  33270    gateway/mishaps.cpp
+//  33608    gateway/options.cpp
+//  33761    gateway/sweep.cpp
+//  34176    document/scenario_files.cpp
+//  34324    document/script_document.cpp
+//  34723    document/script_faults.cpp
+//  35025    document/script_files.cpp
+//  35169    document/script_gateway.cpp
+//  35498    document/script_matchers.cpp
+//  35856    document/script_objects.cpp
+//  36023    document/script_reader.cpp
+//  36461    document/script_references.cpp
+//  36777    document/script_replies.cpp
+//  37244    document/script_schema.cpp
+//  37376    document/script_sections.cpp
+//  37956    document/script_values.cpp
+//  38368  Adapters
+//  38385    adapters/catch2.hpp
+//  38539    adapters/doctest.hpp
+//  38699    adapters/gtest.hpp
