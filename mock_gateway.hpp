@@ -123,6 +123,8 @@ using Json = nlohmann::ordered_json;
 
 // ---- core/source_location.hpp ---------------------------------------------------------------------------------------
 
+// A position in a test; `reporter.cpp` prints it.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// A position in the test's source. Not std::source_location, which needs C++20.
@@ -203,7 +205,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-struct Header;
 class Headers;
 
 }  // namespace wire
@@ -261,6 +262,8 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 }}  // namespace mock_gateway
 
 // ---- core/implementation.hpp ----------------------------------------------------------------------------------------
+
+// The symbol that names a missing implementation; defined in `reporter.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -1345,6 +1348,8 @@ Failure overloaded();
 }}  // namespace mock_gateway
 
 // ---- core/wait.hpp --------------------------------------------------------------------------------------------------
+
+// The result of a wait; `clock.cpp` prints it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -4474,6 +4479,36 @@ void pass_over_notes();
 #define MOCK_GATEWAY_INLINE
 #endif
 
+// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Uniform in [0, 1).
+  double unit();
+  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
+  double normal();
+  /// `length` characters of [0-9a-zA-Z].
+  std::string alphanumeric(std::size_t length);
+
+ private:
+  std::uint64_t state_;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/text.hpp --------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -4575,37 +4610,6 @@ std::string base64(std::string_view bytes);
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
-}}}  // namespace mock_gateway::detail
-
-// ---- core/random.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
-
-/// SplitMix64 with portable distributions: the standard library's differ by platform, and runs must be repeatable.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next();
-  /// Uniform in [0, bound). `bound` must be positive.
-  std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [low, high], both included. `low <= high`.
-  std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Uniform in [0, 1).
-  double unit();
-  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
-  double normal();
-  /// `length` characters of [0-9a-zA-Z].
-  std::string alphanumeric(std::size_t length);
-  void append_alphanumeric(std::size_t length, std::string& text);
-
- private:
-  std::uint64_t state_;
-};
-
 }}}  // namespace mock_gateway::detail
 
 // ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
@@ -4755,17 +4759,36 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
-// JSON pointers (RFC 6901). nlohmann's implementation throws for missing values.
+// JSON pointers (RFC 6901): escapes, and looking up a member or element, where nlohmann's implementation throws.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
-std::string token(std::string_view name);
+inline std::string token(std::string_view name) { return (Json::json_pointer() / std::string(name)).to_string(); }
+
 /// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
-std::optional<std::string> name_of(std::string_view token);
+inline std::optional<std::string> name_of(std::string_view token) {
+  try {
+    return Json::json_pointer("/" + std::string(token)).back();
+  } catch (const Json::parse_error&) {
+    return std::nullopt;
+  }
+}
+
 /// The member or element with that name, or null.
-const Json* child(const Json& value, std::string_view name);
+inline const Json* child(const Json& value, std::string_view name) {
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+      if (key == name) return &member;
+    }
+    return nullptr;
+  }
+  const std::optional<std::int64_t> index = value.is_array() ? text::whole_number(name) : std::nullopt;
+  if (!index || (name.front() == '0' && name.size() > 1)) return nullptr;
+  const auto place = static_cast<std::size_t>(*index);
+  return place < value.size() ? &value[place] : nullptr;
+}
 
 }  // namespace json_pointer
 }}}  // namespace mock_gateway::detail
@@ -4775,23 +4798,8 @@ const Json* child(const Json& value, std::string_view name);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
 
-/// A second of the proleptic Gregorian calendar, in UTC.
-struct CivilTime {
-  std::int64_t year;
-  std::int64_t month;    // 1 to 12
-  std::int64_t day;      // 1 to 31
-  std::int64_t weekday;  // 0: Sunday
-  std::int64_t hour;
-  std::int64_t minute;
-  std::int64_t second;
-};
-
 /// Whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-CivilTime civil_time(TimePoint moment);
-/// The reverse; ignores the weekday. The year must be from 1970 to 2200.
-TimePoint moment_of(const CivilTime& time);
-
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
 /// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
@@ -4880,8 +4888,7 @@ T with(const T& value, Member Data::*member, To&& to) {
 
 // The time of one exchange, and its waits for a clock or a gate; implemented in `clock.cpp` and `gate.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Wakes a blocked thread. Thread-safe; harmless if no thread is blocked.
 class Wake {
@@ -4976,10 +4983,6 @@ class ClockWait final : public Pending {
   std::chrono::steady_clock::time_point began_;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// A wait for an acknowledgement by a client's kernel. No event reports it, so it is polled.
 class Acknowledgement {
  public:
@@ -5057,70 +5060,6 @@ GateCounts counts(const Gate& gate);
 /// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
-
-// ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
-
-// Lets a thread hand over its duties before it blocks.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
-class Handoff {
- public:
-  virtual ~Handoff() = default;
-  /// Called once, on the thread that will block.
-  virtual void hand_over() noexcept = 0;
-};
-
-/// Sets the handoff of the calling thread, which must have none, for the lifetime of this object.
-class ScopedHandoff {
- public:
-  explicit ScopedHandoff(Handoff& handoff);
-  ~ScopedHandoff();
-  ScopedHandoff(const ScopedHandoff&) = delete;
-  ScopedHandoff& operator=(const ScopedHandoff&) = delete;
-
-  bool is_pending() const;
-};
-
-/// Must be called before a thread blocks, runs test code or works for long: calls its handoff, if any. Cheap.
-void hand_off_event_loop() noexcept;
-
-}}}  // namespace mock_gateway::detail
-
-// ---- core/process.hpp -----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace process {
-
-/// An id that differs between a process and its forked children.
-long id();
-
-/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
-class KeptSigpipe {
- public:
-  KeptSigpipe();
-  ~KeptSigpipe();
-  KeptSigpipe(const KeptSigpipe&) = delete;
-  KeptSigpipe& operator=(const KeptSigpipe&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
-
-}  // namespace process
-}}}  // namespace mock_gateway::detail
-
-// ---- core/warning.hpp -----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
-void warn(std::initializer_list<std::string_view> parts);
-
 }}}  // namespace mock_gateway::detail
 
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
@@ -5193,6 +5132,48 @@ class ChangeCount {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/process.hpp -----------------------------------------------------------------------------------------------
+
+// The process id; preserves SIGPIPE handling.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace process {
+
+/// An id that differs between a process and its forked children.
+inline long id() { return ::getpid(); }
+
+/// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
+class KeptSigpipe {
+ public:
+  KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
+  ~KeptSigpipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
+  KeptSigpipe(const KeptSigpipe&) = delete;
+  KeptSigpipe& operator=(const KeptSigpipe&) = delete;
+
+ private:
+  inline static std::mutex mutex_;
+  const std::lock_guard<std::mutex> lock_{mutex_};
+  struct sigaction before_ {};
+};
+
+}  // namespace process
+}}}  // namespace mock_gateway::detail
+
+// ---- core/warning.hpp -----------------------------------------------------------------------------------------------
+
+// Warnings of the library on stderr, and their prefix.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Writes `mock_gateway: `, the parts and a line end to stderr. Allocates nothing, for when memory is exhausted.
+inline void warn(std::initializer_list<std::string_view> parts) {
+  std::cerr << "mock_gateway: ";
+  for (const std::string_view part : parts) std::cerr << part;
+  std::cerr << '\n';
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/heap_optional.hpp -----------------------------------------------------------------------------------------
 
 // An optional that is usually empty.
@@ -5217,6 +5198,43 @@ class HeapOptional {
  private:
   std::unique_ptr<T> value_;
 };
+
+}}}  // namespace mock_gateway::detail
+
+// ---- core/handoff.hpp -----------------------------------------------------------------------------------------------
+
+// Lets a thread hand over its duties before it blocks.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
+class Handoff {
+ public:
+  virtual ~Handoff() = default;
+  /// Called once, on the thread that will block.
+  virtual void hand_over() noexcept = 0;
+};
+
+/// Sets the handoff of the calling thread, which must have none, for the lifetime of this object.
+class ScopedHandoff {
+ public:
+  explicit ScopedHandoff(Handoff& handoff) { current() = &handoff; }
+  ~ScopedHandoff() { current() = nullptr; }
+  ScopedHandoff(const ScopedHandoff&) = delete;
+  ScopedHandoff& operator=(const ScopedHandoff&) = delete;
+
+  bool is_pending() const { return current() != nullptr; }
+
+  static Handoff*& current() {
+    thread_local Handoff* current = nullptr;
+    return current;
+  }
+};
+
+/// Must be called before a thread blocks, runs test code or works for long: calls its handoff, if any. Cheap.
+inline void hand_off_event_loop() noexcept {
+  if (Handoff* const handoff = std::exchange(ScopedHandoff::current(), nullptr)) handoff->hand_over();
+}
 
 }}}  // namespace mock_gateway::detail
 
@@ -5875,9 +5893,8 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  void read_all();
-  /// Like read_all(), but skips fields of the wrong type.
-  void read_valid_fields();
+  /// `skips_invalid`: skips fields of the wrong type.
+  void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);
@@ -6041,15 +6058,13 @@ class KeyStore {
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
-  void set_state(const std::string& id, KeyState state);
-  /// Sets its next states, after which it is enabled.
-  void set_steps(const std::string& id, std::vector<KeyStep> steps);
+  /// Sets its state after `steps`, which come first.
+  void set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps = {});
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
-  void set_limit(const std::string& id, std::optional<RateLimit> limit);
-  void set_limit_for_all(std::optional<RateLimit> limit);
-  void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
-  void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
+  /// Sets a limit of the key and restarts its count. Null: the limit that all keys share.
+  void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
+  void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
   /// Makes the first script that names the key its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
@@ -6069,16 +6084,14 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  std::optional<RateLimit> limit_for_all() const;
-  std::optional<TokenLimit> limit_tokens_for_all() const;
+  /// Returns the limits that all keys share, as those of a key without an id.
+  ApiKey for_all() const;
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
-  /// more fields, another scheme, or an empty credential are malformed.
-  Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// Like present(), without counting the request.
-  Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
+  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
@@ -6102,21 +6115,21 @@ class KeyStore {
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
+  struct Windows {
+    LimitWindow requests;
+    LimitWindow tokens;
+  };
   struct Entry {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
-    LimitWindow window;
-    LimitWindow token_window;
+    Windows windows;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
   };
-
-  /// Checks Authorization fields; counts the request if `received` is set.
-  Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these require the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
@@ -6124,8 +6137,8 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  LimitWindow& window_of(Entry& its);
-  LimitWindow& token_window_of(Entry& its);
+  Windows& windows_of(Entry& its);
+  Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description, masked, because list() shows it: it must not contain a secret.
   void describe(Entry& its, std::string description);
@@ -6149,12 +6162,8 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
-  std::optional<RateLimit> limit_for_all_;
-  LimitWindow window_for_all_;
-  std::map<std::string, LimitWindow> group_windows_;
-  std::optional<TokenLimit> limit_tokens_for_all_;
-  LimitWindow token_window_for_all_;
-  std::map<std::string, LimitWindow> group_token_windows_;
+  Entry for_all_;                                               // no key; holds the limits that all keys share
+  std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };
@@ -6212,6 +6221,8 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
+// The events of a stream, and those of `chunks()`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// One token in units of shares. At one token per second, a share is one nanosecond.
@@ -6248,7 +6259,16 @@ class EventSource {
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
-  MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
+  bool next(StreamEvent& event) override {
+    if (sent_ == chunks_.size()) return false;
+    const StreamChunk& chunk = chunks_[sent_++];
+    event.data = chunk.bytes();
+    event.token = chunk.is_token();
+    event.raw = chunk.is_raw();
+    event.meta = chunk.is_meta();
+    event.at = chunk.time();
+    return true;
+  }
 
  private:
   const std::vector<StreamChunk>& chunks_;
@@ -6366,21 +6386,6 @@ struct CompletionChoice {
   std::size_t deltas() const;
 };
 
-struct Usage {
-  std::int64_t prompt_tokens = 0;
-  std::int64_t completion_tokens = 0;  // of all choices
-  std::int64_t total_tokens = 0;
-  std::optional<std::int64_t> reasoning_tokens;  // empty: the key is absent
-  std::optional<std::int64_t> cached_tokens;     // empty: absent, or 0 if the profile requires the key
-};
-
-namespace completions {
-
-/// Random generator for one part of a choice, independent of the other parts of the answer.
-Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
-
-}  // namespace completions
-
 /// A complete reply, the same for plain and streamed answers.
 /// `max_tokens` limits the reasoning, text, refusal and tool arguments of each choice, in this order; exceeding it
 /// gives `length`. Tool calls without remaining tokens are omitted. `stop` ends text or refusal before the earliest
@@ -6395,7 +6400,7 @@ class Completion {
   /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
-  const Usage& usage() const { return usage_; }
+  const TokenUsage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
   const ProfileTraits& traits() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
@@ -6421,7 +6426,7 @@ class Completion {
 
   std::vector<CompletionChoice> choices_;
   std::size_t delta_count_ = 0;
-  Usage usage_;
+  TokenUsage usage_{0, 0};
   std::vector<Json> extra_;
   std::vector<Json> extra_message_;
   std::vector<ExtraChunk> extra_chunks_;
@@ -6438,6 +6443,9 @@ class Completion {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
+
+/// Random generator for one part of a choice, independent of the other parts of the answer.
+Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 /// `,"name":`, or without the comma at the start of an object.
 void append_name(std::string& out, std::string_view name);
@@ -6486,10 +6494,8 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// Interleaves the deltas of a choice's tool calls: all first deltas, then the first fragment of each, and so on.
-  static std::vector<CallDelta> interleave(const CompletionChoice& choice);
-  /// The delta at `position` among those of a choice's tool calls; empty at the end.
-  std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
+  /// The deltas of a choice's tool calls. Interleaved: all first deltas, then the first fragment of each, and so on.
+  static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
@@ -6512,7 +6518,7 @@ class CompletionEvents final : public EventSource {
   std::size_t deltas_left_ = 0;         // of all choices
   std::size_t finished_ = 0;            // finish chunks sent
   std::size_t count_ = 0;
-  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
+  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice
   bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
@@ -6592,29 +6598,6 @@ std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
-
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
-/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
-/// but repeatable only if the requests come in the same order.
-class Occurrences {
- public:
-  /// 1 for the first request with this fingerprint, 2 for the next, …
-  std::uint64_t next(std::uint64_t fingerprint);
-  void reset();
-
- private:
-  static constexpr std::size_t exact = 65'536;
-
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> counts_;
-  std::array<std::uint64_t, 1024> shared_{};
-};
 
 }}}  // namespace mock_gateway::detail
 
@@ -6706,6 +6689,41 @@ class Checker {
 };
 
 }  // namespace schema
+}}}  // namespace mock_gateway::detail
+
+// ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
+
+// Counts equal requests; the limit of separate counters.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
+/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
+/// but repeatable only if the requests come in the same order.
+class Occurrences {
+ public:
+  /// 1 for the first request with this fingerprint, 2 for the next, …
+  std::uint64_t next(std::uint64_t fingerprint) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = counts_.find(fingerprint);
+    if (known != counts_.end()) return ++known->second;
+    if (counts_.size() < exact) return counts_[fingerprint] = 1;
+    return ++shared_[fingerprint % shared_.size()];
+  }
+  void reset() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    counts_.clear();
+    shared_.fill(0);
+  }
+
+ private:
+  static constexpr std::size_t exact = 65'536;
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> counts_;
+  std::array<std::uint64_t, 1024> shared_{};
+};
+
 }}}  // namespace mock_gateway::detail
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
@@ -7918,6 +7936,9 @@ class WriteQueue {
     bool is_second_half = false;
   };
 
+  /// Larger pieces are not copied, to save time and memory.
+  static constexpr std::size_t largest_copy = 65536;
+
   /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.
@@ -8165,7 +8186,6 @@ class Delivery {
   void stall_guard_expired(const std::string& purpose);
   void note_lateness(TimePoint moment);
   void plan_pings();
-  bool may_ping() const;
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
@@ -8383,13 +8403,30 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class DescriptorWake final : public Wake {
  public:
   /// Forwards each wake to `other` from now on; null forwards nothing.
-  void tell(Wake* other);
-  MOCK_GATEWAY_INLINE ~DescriptorWake() override;
-  MOCK_GATEWAY_INLINE void wake() noexcept override;
+  void tell(Wake* other) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    other_ = other;
+  }
+  ~DescriptorWake() override { sockets::close_wake(pair_); }
+  void wake() noexcept override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.writing >= 0) sockets::signal_wake(pair_);
+    if (other_) other_->wake();
+  }
   /// The descriptor to poll. Only for the thread that serves the connection.
-  int prepare();
-  bool is_prepared();
-  void clear();
+  int prepare() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.reading < 0) pair_ = sockets::open_wake();
+    return pair_.reading;
+  }
+  bool is_prepared() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return pair_.reading >= 0;
+  }
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.reading >= 0) sockets::clear_wake(pair_);
+  }
 
  private:
   std::mutex mutex_;
@@ -8402,12 +8439,19 @@ class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
 
-  void stop();
+  void stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    if (socket_ >= 0) sockets::shut_down(socket_);
+  }
   bool is_stopped() const { return stopped_; }
   /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
-  void cut();
+  void cut() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    socket_ = -1;
+  }
 
  private:
   std::mutex mutex_;
@@ -8830,6 +8874,10 @@ class ConnectionHandler {
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
+/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
+/// macros change the layout of its classes, so a mix has undefined behaviour. Implemented in `compatibility.cpp`.
+void require_one_httplib();
+
 /// The listening socket and connections of a gateway. cpp-httplib only binds it and checks heads.
 class Server {
  public:
@@ -9026,16 +9074,6 @@ class Acceptor {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- http/compatibility.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
-/// macros change the layout of its classes, so a mix has undefined behaviour.
-void require_one_httplib();
-
-}}}  // namespace mock_gateway::detail
-
 // ---- http/poller.hpp ------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -9069,8 +9107,22 @@ class Poller {
   void wake() noexcept;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  sockets::WakePair wake_ = sockets::open_wake();
+#if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
+  int epoll_;
+  bool is_open_ = false;
+#else
+  struct WatchedSocket {
+    void* owner = nullptr;
+    std::uint64_t serial = 0;
+    bool is_watched = false;
+    sockets::Wanted wanted;
+  };
+
+  std::mutex mutex_;
+  std::map<int, WatchedSocket> watched_;
+  std::uint64_t serial_ = 0;
+#endif
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10107,7 +10159,7 @@ bool take_request(ServedRequest& served);
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
 /// Keeps the tokens of the answer's usage; the others are returned.
-void keep_tokens(Answer& answer, const Usage& usage);
+void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
 
@@ -11205,77 +11257,46 @@ namespace calendar {
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-inline constexpr std::int64_t day_length = 86400;
-
-// Years begin in March here, so that the leap day comes last.
-inline constexpr std::int64_t days_to_1970 = 719468;  // from 0000-03-01, which was a Wednesday, to 1970-01-01
-
-MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
-  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+/// In UTC.
+MOCK_GATEWAY_INLINE std::tm civil_time(TimePoint moment) {
+  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
+  std::tm time{};
+  ::gmtime_r(&seconds, &time);
+  return time;
 }
 
-MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
-  return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
-}
-
-MOCK_GATEWAY_INLINE std::string date_and_time(const CivilTime& time) {
-  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
-         time_of_day(time);
+MOCK_GATEWAY_INLINE std::string date_and_time(TimePoint moment) {
+  const std::tm time = civil_time(moment);
+  char text[128];
+  std::snprintf(text, sizeof text, "%d-%02d-%02dT%02d:%02d:%02d", time.tm_year + 1900, time.tm_mon + 1, time.tm_mday,
+                time.tm_hour, time.tm_min, time.tm_sec);
+  return text;
 }
 
 MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint moment) {
   return std::chrono::duration_cast<std::chrono::seconds>(moment.time_since_epoch()).count();
 }
 
-MOCK_GATEWAY_INLINE CivilTime civil_time(TimePoint moment) {
-  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
-  const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  // A TimePoint is within 300 years of 1970, so nothing below is negative.
-  const std::int64_t since_year_0 = (seconds - second_of_day) / day_length + days_to_1970;
-  const std::int64_t era = since_year_0 / 146097;  // of 400 years
-  const std::int64_t day_of_era = since_year_0 % 146097;
-  const std::int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const std::int64_t month_from_march = (5 * day_of_year + 2) / 153;
-  CivilTime time{};
-  time.month = (month_from_march + 2) % 12 + 1;
-  time.year = year_of_era + era * 400 + (time.month < 3 ? 1 : 0);
-  time.day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-  time.weekday = (since_year_0 + 3) % 7;
-  time.hour = second_of_day / 3600;
-  time.minute = second_of_day / 60 % 60;
-  time.second = second_of_day % 60;
-  return time;
-}
-
-MOCK_GATEWAY_INLINE TimePoint moment_of(const CivilTime& time) {
-  const std::int64_t year = time.month < 3 ? time.year - 1 : time.year;
-  const std::int64_t day_of_year = (153 * ((time.month + 9) % 12) + 2) / 5 + time.day - 1;
-  const std::int64_t days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - days_to_1970;
-  return TimePoint{std::chrono::hours{24 * days + time.hour} + std::chrono::minutes{time.minute} +
-                   std::chrono::seconds{time.second}};
-}
-
 MOCK_GATEWAY_INLINE std::string rfc3339(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  return date_and_time(civil_time(moment)) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+  return date_and_time(moment) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
 }
 
 MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
   // The leading 1 preserves zeros.
   const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
-  return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
+  return date_and_time(moment) + "." + decimals.substr(1) + "Z";
 }
 
 MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
-  const CivilTime time = civil_time(moment);
-  std::string date;
-  date.reserve(29);
-  date.append(weekdays[static_cast<std::size_t>(time.weekday)]).append(", ").append(two_digits(time.day)).append(" ");
-  date.append(months[static_cast<std::size_t>(time.month - 1)]).append(" ").append(std::to_string(time.year));
-  date.append(" ").append(time_of_day(time)).append(" GMT");
-  return date;
+  const std::tm time = civil_time(moment);
+  char text[128];  // not by strftime, whose names depend on the locale
+  std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT",
+                weekdays[static_cast<std::size_t>(time.tm_wday)].data(), time.tm_mday,
+                months[static_cast<std::size_t>(time.tm_mon)].data(), time.tm_year + 1900, time.tm_hour, time.tm_min,
+                time.tm_sec);
+  return text;
 }
 
 MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view text) {
@@ -11286,20 +11307,22 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
     if (text[at] != form[at]) return std::nullopt;
   const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
   const auto number = [text](std::size_t at, std::size_t count) {
-    return text::whole_number(text.substr(at, count)).value_or(-1);
+    return static_cast<int>(text::whole_number(text.substr(at, count)).value_or(-1));
   };
-  CivilTime time{};
-  time.year = number(12, 4);
-  time.month = month - months.begin() + 1;
-  time.day = number(5, 2);
-  time.hour = number(17, 2);
-  time.minute = number(20, 2);
-  time.second = number(23, 2);
-  if (month == months.end() || time.day < 1 || time.day > 31 || time.year < 1970 || time.year > 2200 || time.hour < 0 ||
-      time.hour > 23 || time.minute < 0 || time.minute > 59 || time.second < 0 || time.second > 60) {
+  std::tm time{};
+  const int year = number(12, 4);
+  time.tm_year = year - 1900;
+  time.tm_mon = static_cast<int>(month - months.begin());
+  time.tm_mday = number(5, 2);
+  time.tm_hour = number(17, 2);
+  time.tm_min = number(20, 2);
+  time.tm_sec = number(23, 2);
+  if (month == months.end() || time.tm_mday < 1 || time.tm_mday > 31 || year < 1970 || year > 2200 ||
+      time.tm_hour < 0 || time.tm_hour > 23 || time.tm_min < 0 || time.tm_min > 59 || time.tm_sec < 0 ||
+      time.tm_sec > 60) {
     return std::nullopt;
   }
-  return moment_of(time);
+  return TimePoint{std::chrono::seconds{::timegm(&time)}};
 }
 
 }  // namespace calendar
@@ -11307,7 +11330,8 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; texts about waits. The manual clock's guard and start are in the header.
+// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
+// the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11488,17 +11512,12 @@ class ManualClockState final : public ClockState {
            "machine's time";
   }
 
-  template <class Condition>
-  bool wait(Duration timeout, const Condition& condition) {
+  /// Waits until there are `count` sleepers, or pending waits of any kind. Returns how many there are.
+  std::size_t wait(Duration timeout, std::size_t count, bool only_sleepers) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, bounded(timeout), condition);
-  }
-  // The mutex must be held for these: inside the condition of wait().
-  std::size_t sleepers_locked() const { return sleepers_; }
-  std::size_t pending_locked() const { return pending_.size(); }
-  std::size_t sleepers() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return sleepers_;
+    const auto there = [&] { return only_sleepers ? sleepers_ : pending_.size(); };
+    changed_.wait_for(lock, bounded(timeout), [&] { return there() >= count; });
+    return there();
   }
 
   std::vector<ManualClock::PendingWait> waits() const {
@@ -11687,16 +11706,18 @@ MOCK_GATEWAY_INLINE void ManualClock::sleep_for(Duration duration) { detail::man
 
 MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
-  const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
+  const std::size_t there = clock.wait(timeout, count, true);
+  const bool reached = there >= count;
+  const std::string message = (reached ? "" : std::to_string(there) + " of ") + std::to_string(count) +
                               " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
   return detail::Access::make<Wait>(reached, message);
 }
 
 MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
-  std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
+  const std::size_t there = clock.wait(timeout, count, false);
+  const bool reached = there >= count;
+  std::string message = (reached ? "" : std::to_string(there) + " of ") + std::to_string(count) +
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
   if (!reached) message += clock.about_date();
@@ -11704,6 +11725,10 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration
 }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait) {
+  return out << (wait ? "" : "timed out: ") << wait.message();
+}
 
 }}  // namespace mock_gateway
 
@@ -11916,101 +11941,6 @@ MOCK_GATEWAY_INLINE void Gate::release() { state_->release(); }
 MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 }}  // namespace mock_gateway
-
-// ---- core/handoff.cpp -----------------------------------------------------------------------------------------------
-
-// The handoff of the calling thread.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace handoff {
-
-MOCK_GATEWAY_INLINE Handoff*& current() {
-  thread_local Handoff* current = nullptr;
-  return current;
-}
-
-}  // namespace handoff
-
-MOCK_GATEWAY_INLINE ScopedHandoff::ScopedHandoff(Handoff& handoff) { handoff::current() = &handoff; }
-
-MOCK_GATEWAY_INLINE ScopedHandoff::~ScopedHandoff() { handoff::current() = nullptr; }
-
-MOCK_GATEWAY_INLINE bool ScopedHandoff::is_pending() const { return handoff::current() != nullptr; }
-
-MOCK_GATEWAY_INLINE void hand_off_event_loop() noexcept {
-  if (Handoff* const handoff = std::exchange(handoff::current(), nullptr)) handoff->hand_over();
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- core/implementation.cpp ----------------------------------------------------------------------------------------
-
-// The symbol whose absence makes the linker report a missing implementation.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-extern "C" {
-MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- core/json_pointer.cpp ------------------------------------------------------------------------------------------
-
-// JSON pointers: escapes, and looking up a member or element.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace json_pointer {
-
-MOCK_GATEWAY_INLINE std::string token(std::string_view name) {
-  std::string token = "/";
-  for (const char character : name) {
-    if (character == '~') {
-      token += "~0";
-    } else if (character == '/') {
-      token += "~1";
-    } else {
-      token += character;
-    }
-  }
-  return token;
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::string> name_of(std::string_view token) {
-  std::string name;
-  for (std::size_t index = 0; index < token.size(); ++index) {
-    if (token[index] != '~') {
-      name += token[index];
-      continue;
-    }
-    const char code = ++index < token.size() ? token[index] : '\0';
-    if (code != '0' && code != '1') return std::nullopt;
-    name += code == '0' ? '~' : '/';
-  }
-  return name;
-}
-
-MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) {
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
-      if (key == name) return &member;
-    }
-    return nullptr;
-  }
-  constexpr std::size_t most_digits = 9;
-  if (!value.is_array() || name.empty() || name.size() > most_digits || (name.front() == '0' && name.size() > 1)) {
-    return nullptr;
-  }
-  std::size_t index = 0;
-  for (const char digit : name) {
-    if (digit < '0' || digit > '9') return nullptr;
-    index = index * 10 + static_cast<std::size_t>(digit - '0');
-  }
-  return index < value.size() ? &value[index] : nullptr;
-}
-
-}  // namespace json_pointer
-}}}  // namespace mock_gateway::detail
 
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
 
@@ -12764,30 +12694,6 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 }  // namespace schema
 }}}  // namespace mock_gateway::detail
 
-// ---- core/process.cpp -----------------------------------------------------------------------------------------------
-
-// The process id; preserves SIGPIPE handling.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace process {
-
-inline std::mutex sigpipe_mutex;
-
-MOCK_GATEWAY_INLINE long id() { return ::getpid(); }
-
-MOCK_GATEWAY_INLINE KeptSigpipe::KeptSigpipe() {
-  sigpipe_mutex.lock();
-  ::sigaction(SIGPIPE, nullptr, &before_);
-}
-
-MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
-  ::sigaction(SIGPIPE, &before_, nullptr);
-  sigpipe_mutex.unlock();
-}
-
-}  // namespace process
-}}}  // namespace mock_gateway::detail
-
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
 // The random generator and its distributions; fingerprints; random letters and digits.
@@ -12834,24 +12740,34 @@ MOCK_GATEWAY_INLINE double Random::normal() {  // Box-Muller transform
 }
 
 MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
-  std::string text;
-  append_alphanumeric(length, text);
-  return text;
-}
-
-MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::string& text) {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  text.reserve(text.size() + length);
+  std::string text;
+  text.reserve(length);
   for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
+  return text;
 }
 
 }}}  // namespace mock_gateway::detail
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
+// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
+// the symbol whose absence makes the linker report a missing implementation.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
+  const std::string_view path = file;
+  if (path.empty()) return {};
+  return std::string(path.substr(path.find_last_of("/\\") + 1)) + ":" + std::to_string(line);
+}
+
+namespace detail {
+
+extern "C" {
+MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
+}
+
 namespace reporters {
 
 MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
@@ -12928,22 +12844,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
 
-}}}  // namespace mock_gateway::detail
-
-// ---- core/source_location.cpp ---------------------------------------------------------------------------------------
-
-// A position in a test as shown in reports: "agent_test.cpp:41".
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
-  const std::string_view path = file;
-  if (path.empty()) return {};
-  const std::size_t slash = path.find_last_of("/\\");
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return std::string(name) + ":" + std::to_string(line);
-}
-
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
@@ -13202,21 +13103,11 @@ MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view u
     out.append(utf8.substr(0, plain));
     if (plain == utf8.size()) break;
     const char character = utf8[plain];
-    const auto byte = static_cast<unsigned char>(character);
     utf8.remove_prefix(plain + 1);
-    switch (character) {
-      case '"': out.append("\\\""); break;
-      case '\\': out.append("\\\\"); break;
-      case '\b': out.append("\\b"); break;
-      case '\t': out.append("\\t"); break;
-      case '\n': out.append("\\n"); break;
-      case '\f': out.append("\\f"); break;
-      case '\r': out.append("\\r"); break;
-      default:
-        out.append("\\u00");
-        out.push_back(hex_digits[byte >> 4]);
-        out.push_back(hex_digits[byte & 0x0f]);
-    }
+    if (character == '"' || character == '\\')
+      out.append("\\").push_back(character);
+    else
+      append_escape(out, static_cast<unsigned char>(character));
   }
   out.push_back('"');
 }
@@ -13298,32 +13189,6 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 }
 
 }  // namespace text
-}}}  // namespace mock_gateway::detail
-
-// ---- core/wait.cpp --------------------------------------------------------------------------------------------------
-
-// The printed result of a test's wait, and "timed out: ".
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait) {
-  return out << (wait ? "" : "timed out: ") << wait.message();
-}
-
-}}  // namespace mock_gateway
-
-// ---- core/warning.cpp -----------------------------------------------------------------------------------------------
-
-// Warnings of the library on stderr, and their prefix.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
-  std::cerr << "mock_gateway: ";
-  for (const std::string_view part : parts) std::cerr << part;
-  std::cerr << '\n';
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
@@ -15829,11 +15694,7 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.has(Extension::anything_with_model_and_messages)) {
-    read_valid_fields();
-  } else {
-    read_all();
-  }
+  read_all(acceptance_.has(Extension::anything_with_model_and_messages));
   check_tool_messages();
   if (request_.temperature && request_.top_p) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
@@ -15914,26 +15775,22 @@ MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::str
   add_finding(finding_kinds::unknown_field, message + ".");
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_all() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_filled_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  read_messages(*fields_[messages], Path("messages"));
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_valid_fields() {
+MOCK_GATEWAY_INLINE void Reader::read_all(bool skips_invalid) {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_string(*fields_[model], Path("model"));
+  if (!skips_invalid) require_filled_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  if (skips_invalid) {
+    for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  } else {
+    read_messages(*fields_[messages], Path("messages"));
+  }
   for (std::size_t field = stream; field < field_count; ++field) {
     if (fields_[field] == nullptr) continue;
     try {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
+      if (!skips_invalid) throw;
       fields_[field] = nullptr;  // as if absent
     }
   }
@@ -16439,24 +16296,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace key_store {
 
 /// `key "key_2" ("billing service")`.
-std::string name_of(const ApiKey& key);
-/// Returns the error for a secret that another key has.
-std::string taken(const ApiKey& holder);
-void require_limit(const std::optional<RateLimit>& limit);
-void require_limit(const std::optional<TokenLimit>& limit);
-/// Throws GatewayError for an id that no request can name.
-void require_models(const std::vector<std::string>& models);
-KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
-std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
-/// See ApiKey::hint.
-std::string hint_of(std::string_view secret);
-
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
 }
 
+/// See ApiKey::hint.
 MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
   constexpr std::size_t shortest = 16;
   constexpr std::size_t shown = 4;
@@ -16465,6 +16311,7 @@ MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
   return hint;
 }
 
+/// Returns the error for a secret that another key has.
 MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
   return "that secret belongs to " + name_of(holder) +
          (holder.state == KeyState::deleted ? ", which is deleted and cannot be restored" : "") +
@@ -16480,6 +16327,7 @@ MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
   }
 }
 
+/// Throws GatewayError for an id that no request can name.
 MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
     if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
@@ -16602,12 +16450,8 @@ MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& value
   its.key.limit_group = values.limit_group;
 }
 
-MOCK_GATEWAY_INLINE LimitWindow& KeyStore::window_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
-}
-
-MOCK_GATEWAY_INLINE LimitWindow& KeyStore::token_window_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.token_window : group_token_windows_[its.key.limit_group];
+MOCK_GATEWAY_INLINE KeyStore::Windows& KeyStore::windows_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.windows : group_windows_[its.key.limit_group];
 }
 
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -16624,15 +16468,9 @@ MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::s
   changes_.note_for(id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state) {
+MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, to_string(state)), state, {});
-  changes_.note_for(id);
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::set_steps(const std::string& id, std::vector<KeyStep> steps) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, "disabled"), KeyState::enabled, std::move(steps));
+  put_in_state(living_entry(id, to_string(steps.empty() ? state : steps.front().state)), state, steps);
   changes_.note_for(id);
 }
 
@@ -16649,48 +16487,29 @@ MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::ve
   changes_.note_for(id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
+MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<RateLimit>& limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = living_entry(id, "limited");
+  Entry& limited = limited_entry(id);
   limited.key.limit = limit;
-  window_of(limited) = LimitWindow{};
-  changes_.note_for(id);
+  windows_of(limited).requests = LimitWindow{};
+  changes_.note_for(limited.key.id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
+MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>& limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
-  limit_for_all_ = limit;
-  window_for_all_ = LimitWindow{};
-  changes_.note();
-}
-
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit) {
-  key_store::require_limit(limit);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = living_entry(id, "limited");
+  Entry& limited = limited_entry(id);
   limited.key.limit_tokens = limit;
-  token_window_of(limited) = LimitWindow{};
-  changes_.note_for(id);
+  windows_of(limited).tokens = LimitWindow{};
+  changes_.note_for(limited.key.id);
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_tokens_for_all(std::optional<TokenLimit> limit) {
-  key_store::require_limit(limit);
+MOCK_GATEWAY_INLINE ApiKey KeyStore::for_all() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  limit_tokens_for_all_ = limit;
-  token_window_for_all_ = LimitWindow{};
-  changes_.note();
-}
-
-MOCK_GATEWAY_INLINE std::optional<TokenLimit> KeyStore::limit_tokens_for_all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_tokens_for_all_;
-}
-
-MOCK_GATEWAY_INLINE std::optional<RateLimit> KeyStore::limit_for_all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_for_all_;
+  return for_all_.key;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
@@ -16773,8 +16592,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    window_of(*its) = LimitWindow{};
-    token_window_of(*its) = LimitWindow{};
+    windows_of(*its) = Windows{};
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -16830,16 +16648,8 @@ MOCK_GATEWAY_INLINE void KeyStore::take_step(Entry& its) {
   its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
-  return judge(headers, bearer_in_any_case, received);
-}
-
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::look_at(const wire::Headers& headers, bool bearer_in_any_case) {
-  return judge(headers, bearer_in_any_case, std::nullopt);
-}
-
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in_any_case,
-                                    std::optional<TimePoint> received) {
+MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case,
+                                      std::optional<TimePoint> received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -16890,20 +16700,19 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
 
 MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& taken = entry(id);
+  Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
-  LimitWindow& window = window_of(taken);
-  if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
-  if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
+  for (Entry* const its : limited)
+    if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
   if (refused) return refused;
-  if (taken.key.limit) window.take(*taken.key.limit, now, newest_window_);
-  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now, newest_window_);
+  for (Entry* const its : limited)
+    if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
   return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_tokens_for_all_ || entry(id).key.limit_tokens;
+  return for_all_.key.limit_tokens || entry(id).key.limit_tokens;
 }
 
 MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
@@ -16911,7 +16720,7 @@ MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std:
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
-      {its.key.limit_tokens, token_window_of(its)}, {limit_tokens_for_all_, token_window_for_all_}};
+      {its.key.limit_tokens, windows_of(its).tokens}, {for_all_.key.limit_tokens, for_all_.windows.tokens}};
   std::optional<TokenRefusal> refused;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
@@ -16939,17 +16748,15 @@ MOCK_GATEWAY_INLINE void KeyStore::settle(TakenTokens& taken, std::size_t tokens
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& asked = entry(id);
-  if (asked.key.limit) return key_store::quota_of(*asked.key.limit, window_of(asked), now);
-  if (limit_for_all_) return key_store::quota_of(*limit_for_all_, window_for_all_, now);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit) return key_store::quota_of(*its->key.limit, windows_of(*its).requests, now);
   return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& asked = entry(id);
-  if (asked.key.limit_tokens) return key_store::quota_of(*asked.key.limit_tokens, token_window_of(asked), now);
-  if (limit_tokens_for_all_) return key_store::quota_of(*limit_tokens_for_all_, token_window_for_all_, now);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit_tokens) return key_store::quota_of(*its->key.limit_tokens, windows_of(*its).tokens, now);
   return std::nullopt;
 }
 
@@ -16999,7 +16806,7 @@ MOCK_GATEWAY_INLINE void Keys::disable(const std::string& id) const { store_->se
 
 MOCK_GATEWAY_INLINE void Keys::disable_for(const std::string& id, std::size_t requests) const {
   const KeyOptions steps = KeyOptions().state_for(KeyState::disabled, requests);
-  store_->set_steps(id, detail::Access::values(steps).steps);
+  store_->set_state(id, KeyState::enabled, detail::Access::values(steps).steps);
 }
 
 MOCK_GATEWAY_INLINE void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
@@ -17015,28 +16822,28 @@ MOCK_GATEWAY_INLINE void Keys::limit_operations(const std::string& id, std::vect
 }
 
 MOCK_GATEWAY_INLINE void Keys::limit_rate(const std::string& id, std::size_t requests, Duration window) const {
-  store_->set_limit(id, RateLimit{requests, window});
+  store_->set_limit(&id, RateLimit{requests, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(id, std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(&id, std::optional<RateLimit>()); }
 
 MOCK_GATEWAY_INLINE void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
-  store_->set_limit_for_all(RateLimit{requests, window});
+  store_->set_limit(nullptr, RateLimit{requests, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit(nullptr, std::optional<RateLimit>()); }
 
 MOCK_GATEWAY_INLINE void Keys::limit_tokens(const std::string& id, std::size_t tokens, Duration window) const {
-  store_->set_limit_tokens(id, TokenLimit{tokens, window});
+  store_->set_limit(&id, TokenLimit{tokens, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit_tokens(id, std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit(&id, std::optional<TokenLimit>()); }
 
 MOCK_GATEWAY_INLINE void Keys::limit_tokens_for_all(std::size_t tokens, Duration window) const {
-  store_->set_limit_tokens_for_all(TokenLimit{tokens, window});
+  store_->set_limit(nullptr, TokenLimit{tokens, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit_tokens_for_all(std::nullopt); }
+MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit(nullptr, std::optional<TokenLimit>()); }
 
 }}  // namespace mock_gateway
 
@@ -17252,18 +17059,8 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
-MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, std::string_view value) {
-  text::append_json_string(out, name);
-  out += ':';
-  text::append_json_string(out, value);
-}
-
-/// The content of `error` in OpenAI's error bodies.
-struct OpenAiError {
-  std::string message;
-  std::string type;
-  std::string code;
-};
+/// JSON text, for values that may not be UTF-8.
+MOCK_GATEWAY_INLINE std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   if (status == 429) return "requests";
@@ -17283,69 +17080,47 @@ MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-MOCK_GATEWAY_INLINE OpenAiError openai_error(const Failure& failure) {
-  if (failure.is_documented_authentication_failure()) {
-    constexpr const char* type = "invalid_request_error";
-    if (failure.status() == 401) return {"Incorrect API key provided.", type, "invalid_api_key"};
-    if (failure.status() == 403) {
-      return {"You have insufficient permissions for this operation.", type, "insufficient_permissions"};
-    }
-  }
+/// The content of `error` in OpenAI's error bodies.
+MOCK_GATEWAY_INLINE Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
-  return {failure.message(), type_chosen ? failure.type() : openai_type(failure.status()), openai_code(failure)};
+  Json error = {{"message", failure.message()},
+                {"type", type_chosen ? failure.type() : openai_type(failure.status())},
+                {"param", failure.param().empty() ? Json() : Json(failure.param())},
+                {"code", openai_code(failure)}};
+  const bool is_authentication = failure.is_documented_authentication_failure();
+  if (is_authentication && failure.status() == 401) {
+    error["message"] = "Incorrect API key provided.";
+    error["type"] = "invalid_request_error";
+    error["code"] = "invalid_api_key";
+  } else if (is_authentication && failure.status() == 403) {
+    error["message"] = "You have insufficient permissions for this operation.";
+    error["type"] = "invalid_request_error";
+    error["code"] = "insufficient_permissions";
+  }
+  return error;
 }
 
-MOCK_GATEWAY_INLINE void append_model(std::string& out, const wire::Model& model, std::int64_t created) {
-  out += '{';
-  append_member(out, "id", model.id);
-  out += R"(,"object":"model","created":)";
-  out += std::to_string(created);
-  out += ',';
-  append_member(out, "owned_by", model.owner);
-  out += '}';
+MOCK_GATEWAY_INLINE Json json_of(const wire::Model& model, std::int64_t created) {
+  return {{"id", model.id}, {"object", "model"}, {"created", created}, {"owned_by", model.owner}};
 }
 
 }  // namespace bodies
 
 MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profile) {
   if (failure.raw_body()) return *failure.raw_body();
-  std::string out = R"({"error":{)";
-  if (traits_of(profile).error_shape == ErrorShape::openai) {
-    const bodies::OpenAiError error = bodies::openai_error(failure);
-    bodies::append_member(out, "message", error.message);
-    out += ',';
-    bodies::append_member(out, "type", error.type);
-    out += ',';
-    if (failure.param().empty()) {
-      out += R"("param":null)";
-    } else {
-      bodies::append_member(out, "param", failure.param());
-    }
-    out += ',';
-    bodies::append_member(out, "code", error.code);
-  } else {
-    bodies::append_member(out, "code", failure.code());
-    out += ',';
-    bodies::append_member(out, "message", failure.message());
-    out += ',';
-    bodies::append_member(out, "type", failure.type());
-  }
-  return out += "}}";
+  Json error = {{"code", failure.code()}, {"message", failure.message()}, {"type", failure.type()}};
+  if (traits_of(profile).error_shape == ErrorShape::openai) error = bodies::openai_error(failure);
+  return bodies::text_of({{"error", std::move(error)}});
 }
 
 MOCK_GATEWAY_INLINE std::string model_body(const wire::Model& model, std::int64_t created) {
-  std::string out;
-  bodies::append_model(out, model, created);
-  return out;
+  return bodies::text_of(bodies::json_of(model, created));
 }
 
 MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& models, std::int64_t created) {
-  std::string out = R"({"object":"list","data":[)";
-  for (const wire::Model& model : models) {
-    if (out.back() != '[') out += ',';
-    bodies::append_model(out, model, created);
-  }
-  return out += "]}";
+  Json data = Json::array();
+  for (const wire::Model& model : models) data.push_back(bodies::json_of(model, created));
+  return bodies::text_of({{"object", "list"}, {"data", std::move(data)}});
 }
 
 }}}  // namespace mock_gateway::detail
@@ -17421,19 +17196,12 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
 }
 
 /// The scripted usage, or else the counted one.
-MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
-                 std::size_t reasoning) {
-  const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
-  const TokenUsage& tokens = scripted ? *scripted : counted;
-  Usage usage;
-  usage.prompt_tokens = tokens.prompt_tokens();
-  usage.completion_tokens = tokens.completion_tokens();
-  usage.total_tokens = tokens.total_tokens();
-  usage.reasoning_tokens = tokens.reasoning_tokens();
-  if (!usage.reasoning_tokens && reasoning > 0)
-    usage.reasoning_tokens = std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens);
-  usage.cached_tokens = tokens.cached_tokens();
-  return usage;
+MOCK_GATEWAY_INLINE TokenUsage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
+                      std::size_t reasoning) {
+  const TokenUsage usage =
+      scripted.value_or(TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion)));
+  if (usage.reasoning_tokens() || reasoning == 0) return usage;
+  return usage.reasoning(std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens()));
 }
 
 MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
@@ -17606,7 +17374,7 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) {
     deltas_left_ += 1 + choice.tool_calls.size();
-    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
+    call_deltas_.push_back(order_of(choice, completion_.interleaved()));
   }
   if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
@@ -17635,28 +17403,14 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
+MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::order_of(const CompletionChoice& choice, bool interleaved) {
   std::vector<CallDelta> order;
-  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
-    before = order.size();
-    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
-      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
-  }
+  for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+    for (std::size_t fragment = 0; fragment <= choice.tool_calls[call].arguments.deltas(); ++fragment)
+      order.push_back({call, fragment});
+  const auto by_fragment = [](const CallDelta& a, const CallDelta& b) { return a.fragment < b.fragment; };
+  if (interleaved) std::stable_sort(order.begin(), order.end(), by_fragment);
   return order;
-}
-
-MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
-  if (!call_deltas_.empty()) {
-    const std::vector<CallDelta>& order = call_deltas_[index];
-    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
-  }
-  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
-  for (std::size_t call = 0; call < calls.size(); ++call) {
-    const std::size_t fragments = calls[call].arguments.deltas();
-    if (position <= fragments) return CallDelta{call, position};
-    position -= 1 + fragments;
-  }
-  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
@@ -17714,21 +17468,21 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
     return true;
   }
   position -= choice.refusal.deltas();
-  const std::optional<CallDelta> delta = call_delta(index, position);
-  if (!delta) {
+  if (position >= call_deltas_[index].size()) {
     --positions_[index];  // nothing was sent
     return false;
   }
-  const CompletionToolCall& call = choice.tool_calls[delta->call];
+  const CallDelta& delta = call_deltas_[index][position];
+  const CompletionToolCall& call = choice.tool_calls[delta.call];
   begin(index, event);
   event.data += R"({"tool_calls":[{)";
-  completions::append_integer(event.data, "index", delta->call);
-  if (delta->fragment == 0) {
+  completions::append_integer(event.data, "index", delta.call);
+  if (delta.fragment == 0) {
     event.token = false;
     completions::append_call(event.data, call, "");
   } else {
     write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta->fragment - 1, "}}", event);
+                delta.fragment - 1, "}}", event);
   }
   event.data += "]}";
   event.data += rest_;
@@ -17836,32 +17590,32 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
 }
 
 MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
-  const Usage& usage = completion.usage();
+  const TokenUsage& usage = completion.usage();
   append_name(out, "usage");
   if (completion.usage_json()) {
     out += *completion.usage_json();
     return;
   }
   out += '{';
-  append_integer(out, "prompt_tokens", usage.prompt_tokens);
-  append_integer(out, "completion_tokens", usage.completion_tokens);
-  append_integer(out, "total_tokens", usage.total_tokens);
-  const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.traits().cached_tokens_key) {
+  append_integer(out, "prompt_tokens", usage.prompt_tokens());
+  append_integer(out, "completion_tokens", usage.completion_tokens());
+  append_integer(out, "total_tokens", usage.total_tokens());
+  const std::int64_t cached = usage.cached_tokens().value_or(0);
+  if (usage.cached_tokens() || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
     out += '}';
   }
-  if (usage.reasoning_tokens) {
+  if (usage.reasoning_tokens()) {
     append_name(out, "completion_tokens_details");
     out += '{';
-    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
+    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens());
     out += '}';
   }
   if (completion.traits().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
-    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
+    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens() - cached, 0));
   }
   out += '}';
 }
@@ -18320,47 +18074,6 @@ MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request,
   text::append_json_string(body, request.model);
   const std::string count = std::to_string(tokens_of(request, tokens));
   return body += R"(,"usage":{"prompt_tokens":)" + count + R"(,"total_tokens":)" + count + "}}";
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/events.cpp ----------------------------------------------------------------------------------------------
-
-// The events of `chunks()`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
-  if (sent_ == chunks_.size()) return false;
-  const StreamChunk& chunk = chunks_[sent_++];
-  event.data = chunk.bytes();
-  event.token = chunk.is_token();
-  event.raw = chunk.is_raw();
-  event.meta = chunk.is_meta();
-  event.at = chunk.time();
-  return true;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/occurrences.cpp -----------------------------------------------------------------------------------------
-
-// Counts equal requests; the limit of separate counters.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = counts_.find(fingerprint);
-  if (known != counts_.end()) return ++known->second;
-  if (counts_.size() < exact) return counts_[fingerprint] = 1;
-  return ++shared_[fingerprint % shared_.size()];
-}
-
-MOCK_GATEWAY_INLINE void Occurrences::reset() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  counts_.clear();
-  shared_.fill(0);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -22712,7 +22425,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
-  if (!may_ping()) return false;
+  if (!framing_ || inside_event_ || next_ping_ == TimePoint::max()) return false;
   const Duration late = timeline_.now() - next_ping_;
   if (late >= plan_.sse.ping_every()) next_ping_ += late - late % plan_.sse.ping_every();
   return next_ping_ <= moment;
@@ -22743,8 +22456,6 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }
-
-MOCK_GATEWAY_INLINE bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
 
 }}}  // namespace mock_gateway::detail
 
@@ -23057,23 +22768,16 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 // Which events of an answer share a write (up to 64 KiB), and when separate writes follow each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace delivery {
-
-/// Larger pieces are not copied, to save time and memory.
-inline constexpr std::size_t largest_copy = 65536;
-
-}  // namespace delivery
-
-MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, delivery::largest_copy)); }
+MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, largest_copy)); }
 
 MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
   const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
                         (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest_copy) {
     flush();
-    if (bytes.size() > delivery::largest_copy) {
+    if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
-      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
+      large_ = bytes.substr(0, bytes.size() - largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
       bytes.remove_prefix(large_.size());
@@ -24009,12 +23713,9 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstdint>
 #else
-#include <cstdint>
-#include <map>
-#include <mutex>
 #include <new>
 #include <vector>
 #endif
@@ -24023,193 +23724,149 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 
-class Poller::Impl {
- public:
-  Impl() {
-    if (epoll_ < 0 || wake_.reading < 0) return;
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLET;
-    is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
-  }
-  ~Impl() {
-    if (epoll_ >= 0) ::close(epoll_);
-    sockets::close_wake(wake_);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+namespace poller {
 
-  bool is_open() const { return is_open_; }
-
-  bool add(int socket, void* owner) {
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    interest.data.ptr = owner;
-    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
-  }
-
-  /// Edge-triggered: an unwanted event occurs at most once per arrival.
-  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
-    if (wanted.room == before.room) return;
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    if (wanted.room) interest.events |= EPOLLOUT;
-    interest.data.ptr = owner;
-    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
-  }
-
-  void remove(int socket) {
-    epoll_event none{};
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
-  }
-
-  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-    std::array<epoll_event, 64> ready;
-    const int count = wait_for(ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
-    std::size_t told = 0;
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& one = ready[static_cast<std::size_t>(i)];
-      if (!one.data.ptr) {
-        sockets::clear_wake(wake_);
-        continue;
-      }
-      events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
-    }
-    return told;
-  }
-
-  void wake() noexcept { sockets::signal_wake(wake_); }
-
- private:
-  /// Waits with a precision of microseconds.
-  int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
-    if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
-#ifdef SYS_epoll_pwait2
-    if (has_pwait2_) {
-      // The system may wake up late by 0.1%. If this ends early, the caller looks again.
-      const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-      Timespec limit{seconds.count(), (left - seconds).count()};
-      const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
-      if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-      has_pwait2_ = false;  // before Linux 5.11, or filtered by a container
-    }
-#endif
-    sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
-    return ::epoll_wait(epoll_, events, most, 0);
-  }
-
-  /// The kernel's layout, independent of the C library's time_t.
-  struct Timespec {
-    std::int64_t seconds;
-    std::int64_t nanoseconds;
-  };
-
-  bool has_pwait2_ = true;
-  int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  sockets::WakePair wake_ = sockets::open_wake();
-  bool is_open_ = false;
+/// The kernel's layout, independent of the C library's time_t.
+struct Timespec {
+  std::int64_t seconds;
+  std::int64_t nanoseconds;
 };
+
+/// Waits with a precision of microseconds.
+MOCK_GATEWAY_INLINE int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> timeout) {
+  if (!timeout) return ::epoll_wait(epoll, events, most, -1);
+#ifdef SYS_epoll_pwait2
+  static std::atomic<bool> has_pwait2{true};
+  if (has_pwait2) {
+    // The system may wake up late by 0.1%. If this ends early, the caller looks again.
+    const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    Timespec limit{seconds.count(), (left - seconds).count()};
+    const long count = ::syscall(SYS_epoll_pwait2, epoll, events, most, &limit, nullptr, std::size_t{0});
+    if (count >= 0 || errno == EINTR) return static_cast<int>(count);
+    has_pwait2 = false;  // before Linux 5.11, or filtered by a container
+  }
+#endif
+  sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+  return ::epoll_wait(epoll, events, most, 0);
+}
+
+}  // namespace poller
+
+MOCK_GATEWAY_INLINE Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_ < 0 || wake_.reading < 0) return;
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLET;
+  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
+}
+
+MOCK_GATEWAY_INLINE Poller::~Poller() {
+  if (epoll_ >= 0) ::close(epoll_);
+  sockets::close_wake(wake_);
+}
+
+MOCK_GATEWAY_INLINE bool Poller::is_open() const { return is_open_; }
+
+MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  interest.data.ptr = owner;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
+}
+
+/// Edge-triggered: an unwanted event occurs at most once per arrival.
+MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+  if (wanted.room == before.room) return;
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  if (wanted.room) interest.events |= EPOLLOUT;
+  interest.data.ptr = owner;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+}
+
+MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
+  epoll_event none{};
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
+}
+
+MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  std::array<epoll_event, 64> ready;
+  const int count = poller::wait_for(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
+  std::size_t told = 0;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& one = ready[static_cast<std::size_t>(i)];
+    if (!one.data.ptr) {
+      sockets::clear_wake(wake_);
+      continue;
+    }
+    events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+  }
+  return told;
+}
 
 #else
 
-class Poller::Impl {
- public:
-  Impl() = default;
-  ~Impl() { sockets::close_wake(wake_); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+MOCK_GATEWAY_INLINE Poller::Poller() = default;
 
-  bool is_open() const { return wake_.reading >= 0; }
+MOCK_GATEWAY_INLINE Poller::~Poller() { sockets::close_wake(wake_); }
 
-  bool add(int socket, void* owner) {
-    try {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      watched_[socket] = {owner, ++serial_, true, {}};
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    wake();
-    return true;
-  }
+MOCK_GATEWAY_INLINE bool Poller::is_open() const { return wake_.reading >= 0; }
 
-  void watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const auto found = watched_.find(socket);
-      if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
-      found->second.is_watched = true;
-      found->second.wanted = wanted;
-    }
-    wake();
-  }
-
-  void remove(int socket) {
+MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) {
+  try {
     const std::lock_guard<std::mutex> lock(mutex_);
-    watched_.erase(socket);
+    watched_[socket] = {owner, ++serial_, true, {}};
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  wake();
+  return true;
+}
 
-  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-    std::vector<sockets::Watched> asked = {{wake_.reading}};
-    std::vector<std::uint64_t> serials = {0};
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (const auto& [socket, one] : watched_) {
-        if (!one.is_watched) continue;
-        asked.push_back({socket, one.wanted});
-        serials.push_back(one.serial);
-      }
-    }
-    sockets::poll_each(asked, timeout);
-    if (asked.front().is_ready) sockets::clear_wake(wake_);
-    std::size_t told = 0;
+MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
-      if (!asked[i].is_ready && !asked[i].hung_up) continue;
-      const auto found = watched_.find(asked[i].descriptor);
-      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
-      found->second.is_watched = false;
-      events[told++] = {found->second.owner, asked[i].hung_up};
-    }
-    return told;
+    const auto found = watched_.find(socket);
+    if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
+    found->second.is_watched = true;
+    found->second.wanted = wanted;
   }
+  wake();
+}
 
-  void wake() noexcept { sockets::signal_wake(wake_); }
+MOCK_GATEWAY_INLINE void Poller::remove(int socket) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  watched_.erase(socket);
+}
 
- private:
-  struct One {
-    void* owner = nullptr;
-    std::uint64_t serial = 0;
-    bool is_watched = false;
-    sockets::Wanted wanted;
-  };
-
-  sockets::WakePair wake_ = sockets::open_wake();
-  std::mutex mutex_;
-  std::map<int, One> watched_;
-  std::uint64_t serial_ = 0;
-};
+MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  std::vector<sockets::Watched> asked = {{wake_.reading}};
+  std::vector<std::uint64_t> serials = {0};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [socket, one] : watched_) {
+      if (!one.is_watched) continue;
+      asked.push_back({socket, one.wanted});
+      serials.push_back(one.serial);
+    }
+  }
+  sockets::poll_each(asked, timeout);
+  if (asked.front().is_ready) sockets::clear_wake(wake_);
+  std::size_t told = 0;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
+    if (!asked[i].is_ready && !asked[i].hung_up) continue;
+    const auto found = watched_.find(asked[i].descriptor);
+    if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
+    found->second.is_watched = false;
+    events[told++] = {found->second.owner, asked[i].hung_up};
+  }
+  return told;
+}
 
 #endif
 
-MOCK_GATEWAY_INLINE Poller::Poller() : impl_(std::make_unique<Impl>()) {}
-
-MOCK_GATEWAY_INLINE Poller::~Poller() = default;
-
-MOCK_GATEWAY_INLINE bool Poller::is_open() const { return impl_->is_open(); }
-
-MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) { return impl_->add(socket, owner); }
-
-MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
-  impl_->watch_again(socket, owner, wanted, before);
-}
-
-MOCK_GATEWAY_INLINE void Poller::remove(int socket) { impl_->remove(socket); }
-
-MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-  return impl_->wait(events, most, timeout);
-}
-
-MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
+MOCK_GATEWAY_INLINE void Poller::wake() noexcept { sockets::signal_wake(wake_); }
 
 }}}  // namespace mock_gateway::detail
 
@@ -24218,11 +23875,6 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
 // The event loop of waiting connections: which thread leads, and how long it stays without connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace reactor {
-
-inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
-
-}  // namespace reactor
 
 MOCK_GATEWAY_INLINE Reactor::~Reactor() {
   // Sessions remain if no thread was left to lead.
@@ -24341,6 +23993,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
 }
 
 MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
+  constexpr std::chrono::seconds longest_vacancy{1};
   Session* ended = nullptr;
   std::optional<Moment> until;
   bool stays = true;  // whether this thread leads on; if not, another may lead already
@@ -24351,7 +24004,7 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
     if (watched_ == 0) {
       const Moment now = std::chrono::steady_clock::now();
       vacant_since_ = std::min(vacant_since_, now);
-      until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
+      until = vacant_since_ + longest_vacancy;
       stays = !is_retired_ && (is_one_expected_ || now < *until);
     }
     if (watched_ > 0 || !stays) vacant_since_ = Moment::max();
@@ -25129,7 +24782,7 @@ class Server::Impl final : public httplib::Server {
   int port() const { return port_; }
 
   void refuse() {
-    require_not_turning_away();
+    require_other_thread(is_turning_away());
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (!acceptor_) return;
     acceptor_.reset();
@@ -25149,8 +24802,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void stop_all() {
-    if (is_own_thread())
-      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+    require_other_thread(is_own_thread());
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
     std::unique_ptr<Acceptor> accepting;
     {
@@ -25187,6 +24839,11 @@ class Server::Impl final : public httplib::Server {
     int status = 400;
   };
 
+  static void require_other_thread(bool is_own) {
+    if (is_own)
+      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
@@ -25205,11 +24862,6 @@ class Server::Impl final : public httplib::Server {
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
             "when none is left, a connection is answered 503 connection_limit"});
-  }
-
-  void require_not_turning_away() const {
-    if (is_turning_away())
-      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
   void take(int socket, bool last_descriptor) noexcept {
@@ -25580,25 +25232,19 @@ MOCK_GATEWAY_INLINE bool was_closed(int socket) {
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
-#ifdef SIOCOUTQ
+#ifdef SIOCOUTQNSD
+/// A number of bytes that the system reports; 0 if unknown.
+MOCK_GATEWAY_INLINE std::size_t queued(int socket, unsigned long request) {
   int bytes = 0;
-  if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
-#else
-  static_cast<void>(socket);
-#endif
-  return 0;
+  return ::ioctl(socket, request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
-#ifdef SIOCOUTQNSD
-  int bytes = 0;
-  if (::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) { return queued(socket, SIOCOUTQ); }
+MOCK_GATEWAY_INLINE std::size_t unsent(int socket) { return queued(socket, SIOCOUTQNSD); }
 #else
-  static_cast<void>(socket);
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(int) { return 0; }
+MOCK_GATEWAY_INLINE std::size_t unsent(int) { return 0; }
 #endif
-  return 0;
-}
 
 #ifdef INET_DIAG_NOCOOKIE
 /// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
@@ -25934,18 +25580,12 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-namespace turned_away {
-
-inline constexpr std::size_t most_waiting = 8;
-/// After this time without another connection, the patience is reset.
-inline constexpr Duration quiet = std::chrono::seconds{1};
-
-}  // namespace turned_away
-
 MOCK_GATEWAY_INLINE void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
+  constexpr std::size_t most_waiting = 8;
+  constexpr Duration quiet = std::chrono::seconds{1};  // without another connection; then the patience is reset
   const auto now = std::chrono::steady_clock::now();
-  if (now - std::exchange(last_came_, now) > turned_away::quiet) patience_ = longest_patience;
-  if (connections_.size() == turned_away::most_waiting && !close_answered()) {
+  if (now - std::exchange(last_came_, now) > quiet) patience_ = longest_patience;
+  if (connections_.size() == most_waiting && !close_answered()) {
     answer(connections_.front());
     connections_.pop_front();
   }
@@ -26014,54 +25654,6 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
     due = std::min(
         due, std::max(Duration{0}, patience(refused) - std::chrono::duration_cast<Duration>(now - refused.since)));
   return due;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- http/wakes.cpp -------------------------------------------------------------------------------------------------
-
-// Wakes the wait of a connection, and stops a connection.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
-
-MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.writing >= 0) sockets::signal_wake(pair_);
-  if (other_) other_->wake();
-}
-
-MOCK_GATEWAY_INLINE void DescriptorWake::tell(Wake* other) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  other_ = other;
-}
-
-MOCK_GATEWAY_INLINE bool DescriptorWake::is_prepared() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return pair_.reading >= 0;
-}
-
-MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading < 0) pair_ = sockets::open_wake();
-  return pair_.reading;
-}
-
-MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading >= 0) sockets::clear_wake(pair_);
-}
-
-MOCK_GATEWAY_INLINE void StopLine::stop() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stopped_ = true;
-  if (socket_ >= 0) sockets::shut_down(socket_);
-}
-
-MOCK_GATEWAY_INLINE void StopLine::cut() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  socket_ = -1;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -30488,7 +30080,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const ReceivedRequest& request = head.request;
   const Acceptance& acceptance = gateway.settings.acceptance;
   const KeyStore::Presented presented =
-      gateway.keys->look_at(request.headers, acceptance.has(Extension::bearer_in_any_case));
+      gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
@@ -30599,8 +30191,8 @@ MOCK_GATEWAY_INLINE bool take_tokens_of_embeddings(ServedRequest& served, const 
   return limits::take(served, [&](const Tokens& tokens) { return tokens_of(request, tokens); });
 }
 
-MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const Usage& usage) {
-  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens));
+MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const TokenUsage& usage) {
+  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens()));
 }
 
 }}}  // namespace mock_gateway::detail
@@ -30927,8 +30519,7 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-";
-  Random(fingerprint(std::to_string(occurrence), served.fingerprint)).append_alphanumeric(24, context.id);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -38901,11 +38492,11 @@ const bool catch2_notes = (want_notes(), true);
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
+namespace Catch {
+
 // Only version 2 has this include guard. Version 3 prints durations itself.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
     defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
-namespace Catch {
-
 template <class Rep, class Period>
 struct StringMaker<std::chrono::duration<Rep, Period>> {
   static std::string convert(const std::chrono::duration<Rep, Period>& value) {
@@ -38920,12 +38511,9 @@ struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
   }
 };
 
-}  // namespace Catch
 #endif
 
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_OPTIONAL) && !defined(CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER)
-namespace Catch {
-
 template <class T>
 struct StringMaker<std::optional<T>> {
   static std::string convert(const std::optional<T>& value) {
@@ -38937,9 +38525,9 @@ template <>
 struct StringMaker<std::nullopt_t> {
   static std::string convert(const std::nullopt_t&) { return "nothing"; }
 };
+#endif
 
 }  // namespace Catch
-#endif
 
 #endif  // MOCK_GATEWAY_ADAPTER_CATCH2
 
@@ -39066,9 +38654,9 @@ inline doctest::String toString(ResponseFormat::Kind kind) { return to_string(ki
 
 }}  // namespace mock_gateway
 
-#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
 namespace doctest {
 
+#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
 template <class Rep, class Period>
 struct StringMaker<std::chrono::duration<Rep, Period>> {
   static String convert(const std::chrono::duration<Rep, Period>& value) {
@@ -39083,12 +38671,9 @@ struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
   }
 };
 
-}  // namespace doctest
 #endif
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_OPTIONAL
-namespace doctest {
-
 template <class T>
 struct StringMaker<std::optional<T>> {
   static String convert(const std::optional<T>& value) { return value ? toString(*value) : String("nothing"); }
@@ -39098,9 +38683,9 @@ template <>
 struct StringMaker<std::nullopt_t> {
   static String convert(const std::nullopt_t&) { return "nothing"; }
 };
+#endif
 
 }  // namespace doctest
-#endif
 
 #endif  // MOCK_GATEWAY_ADAPTER_DOCTEST
 
@@ -39230,295 +38815,284 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     76    core/version.hpp
 //    109    core/json.hpp
 //    124    core/source_location.hpp
-//    142    core/duration.hpp
-//    154    core/shared.hpp
-//    198    core/forward.hpp
-//    263    core/implementation.hpp
-//    277    gateway/gateway.hpp
-//    458    gateway/chat_script.hpp
-//    605    model/range.hpp
-//    637    script/matcher.hpp
-//    714    script/matchers.hpp
-//    840    model/reply.hpp
-//   1161    model/received_request.hpp
-//   1245    model/failure.hpp
-//   1347    core/wait.hpp
-//   1377    core/clock.hpp
-//   1481    model/fault.hpp
-//   1646    model/hold.hpp
-//   1688    model/pace.hpp
-//   1838    model/sse_dialect.hpp
-//   1954    model/writes.hpp
-//   1985    model/http_reply.hpp
-//   2062    model/connection_fault.hpp
-//   2153    evidence/journal.hpp
-//   2435    model/sent_answer.hpp
-//   2501    script/near_miss.hpp
-//   2545    evidence/verification.hpp
-//   2667    model/finding.hpp
-//   2709    evidence/review.hpp
-//   2830    model/operation.hpp
-//   2861    keys/api_key.hpp
-//   2982    keys/keys.hpp
-//   3037    model/profile.hpp
-//   3066    model/tokenizer.hpp
-//   3078    gateway/options.hpp
-//   3219    model/acceptance.hpp
-//   3388    request/chat_request.hpp
-//   3507    script/scope.hpp
-//   3561    script/failure_scope.hpp
-//   3607    script/chaos.hpp
-//   3701    gateway/sweep.hpp
-//   3838    gateway/catalogue.hpp
-//   3998    gateway/mishaps.hpp
-//   4097    document/scenario_files.hpp
-//   4129    core/error.hpp
-//   4144    document/script_document.hpp
-//   4284    evidence/evidence_json.hpp
-//   4308    core/printed.hpp
-//   4337    core/reporter.hpp
-//   4416  Implementation
-//   4477    core/text.hpp
-//   4580    core/random.hpp
-//   4611    core/json_reader.hpp
-//   4665    core/pattern.hpp
-//   4756    core/json_pointer.hpp
-//   4773    core/calendar.hpp
-//   4807    core/access.hpp
-//   4879    core/timeline.hpp
-//   5064    core/handoff.hpp
-//   5094    core/process.hpp
-//   5117    core/warning.hpp
-//   5126    core/rows.hpp
-//   5152    core/change_count.hpp
-//   5196    core/heap_optional.hpp
-//   5223    model/profile_traits.hpp
-//   5323    model/checks.hpp
-//   5339    model/reply_data.hpp
-//   5405    model/request_error.hpp
-//   5418    model/fault_rows.hpp
-//   5534    model/failure_rows.hpp
-//   5574    model/dialect_rows.hpp
-//   5611    model/finding_kinds.hpp
-//   5688    model/reply_checks.hpp
-//   5719    model/reply_template.hpp
-//   5741    request/embedding_request.hpp
-//   5765    request/chat_parser.hpp
-//   5782    request/chat_fields.hpp
-//   5830    request/chat_reader.hpp
-//   5926    keys/secrets.hpp
-//   5970    keys/key_store.hpp
-//   6185    answer/bodies.hpp
-//   6213    answer/events.hpp
-//   6260    answer/tokens.hpp
-//   6331    answer/completion.hpp
-//   6435    answer/completion_json.hpp
-//   6468    answer/completion_events.hpp
-//   6531    answer/words.hpp
-//   6546    answer/default_reply.hpp
-//   6561    answer/schema_instance.hpp
-//   6582    answer/embeddings.hpp
-//   6598    answer/occurrences.hpp
-//   6621    answer/schema_checker.hpp
-//   6711    script/matcher_node.hpp
-//   6795    script/script.hpp
-//   7053    script/chaos_plan.hpp
-//   7095    script/chaos_rules.hpp
-//   7169    script/connection_faults.hpp
-//   7223    script/forced_failures.hpp
-//   7265    script/field_matchers.hpp
-//   7348    script/hiding.hpp
-//   7386    script/excerpts.hpp
-//   7410    script/json_comparison.hpp
-//   7436    script/matcher_leaf.hpp
-//   7464    delivery/answer_log.hpp
-//   7573    delivery/gzip.hpp
-//   7598    delivery/framing.hpp
-//   7647    delivery/outlet.hpp
-//   7694    delivery/pace_schedule.hpp
-//   7736    delivery/progress.hpp
-//   7786    delivery/waits.hpp
-//   7862    delivery/write_queue.hpp
-//   7954    delivery/delivery.hpp
-//   8221    http/exchange_observer.hpp
-//   8255    http/sockets.hpp
-//   8375    http/wakes.hpp
-//   8420    http/connection.hpp
-//   8687    http/request_reader.hpp
-//   8811    http/server.hpp
-//   8867    http/response.hpp
-//   8882    http/turned_away.hpp
-//   8930    http/workers.hpp
-//   8986    http/acceptor.hpp
-//   9029    http/compatibility.hpp
-//   9039    http/poller.hpp
-//   9078    http/reactor.hpp
-//   9184    evidence/kept_problems.hpp
-//   9247    evidence/record.hpp
-//   9485    evidence/gateway_parts.hpp
-//   9503    evidence/review_parts.hpp
-//   9564    evidence/diagnosis.hpp
-//   9626    evidence/redaction.hpp
-//   9646    evidence/gateway_problems.hpp
-//   9734    serve/asked_requests.hpp
-//   9811    serve/operations.hpp
-//   9878    serve/served_models.hpp
-//   9918    serve/gateway_state.hpp
-//   9976    serve/served_request.hpp
-//  10143    serve/runner.hpp
-//  10205    serve/connection_loop.hpp
-//  10248    serve/request_checks.hpp
-//  10268    serve/tester_code.hpp
-//  10332    gateway/catalogue_entries.hpp
-//  10595    gateway/option_values.hpp
-//  10653    gateway/sweep_run.hpp
-//  10676    document/script_reader.hpp
-//  10868    document/script_files.hpp
-//  10886    document/script_references.hpp
-//  10917    document/script_sections.hpp
-//  11035    document/script_values.hpp
-//  11167    document/loaded_document.hpp
-//  11198    core/calendar.cpp
-//  11308    core/clock.cpp
-//  11710    core/gate.cpp
-//  11920    core/handoff.cpp
-//  11946    core/implementation.cpp
-//  11958    core/json_pointer.cpp
-//  12015    core/json_reader.cpp
-//  12354    core/pattern.cpp
-//  12767    core/process.cpp
-//  12791    core/random.cpp
-//  12850    core/reporter.cpp
-//  12933    core/source_location.cpp
-//  12949    core/text.cpp
-//  13303    core/wait.cpp
-//  13315    core/warning.cpp
-//  13329    model/acceptance.cpp
-//  13388    model/checks.cpp
-//  13425    model/connection_fault.cpp
-//  13527    model/failure.cpp
-//  13673    model/fault.cpp
-//  13907    model/finding.cpp
-//  13941    model/hold.cpp
-//  13963    model/http_reply.cpp
-//  14029    model/pace.cpp
-//  14227    model/profile.cpp
-//  14405    model/range.cpp
-//  14435    model/received_request.cpp
-//  14503    model/reply.cpp
-//  14914    model/reply_checks.cpp
-//  15102    model/reply_template.cpp
-//  15273    model/sent_answer.cpp
-//  15301    model/sse_dialect.cpp
-//  15446    request/chat_fields.cpp
-//  15588    request/chat_messages.cpp
-//  15797    request/chat_reader.cpp
-//  16210    request/chat_request.cpp
-//  16294    request/embedding_request.cpp
-//  16382    keys/api_key.cpp
-//  16432    keys/key_store.cpp
-//  16979    keys/keys.cpp
-//  17043    keys/secrets.cpp
-//  17248    answer/bodies.cpp
-//  17353    answer/completion.cpp
-//  17586    answer/completion_events.cpp
-//  17796    answer/completion_json.cpp
-//  18013    answer/default_reply.cpp
-//  18210    answer/embeddings.cpp
-//  18327    answer/events.cpp
-//  18346    answer/occurrences.cpp
-//  18368    answer/schema_checker.cpp
-//  18831    answer/schema_instance.cpp
-//  19204    answer/tokens.cpp
-//  19430    answer/words.cpp
-//  19491    script/chaos.cpp
-//  19631    script/chaos_rules.cpp
-//  19743    script/connection_faults.cpp
-//  19852    script/excerpts.cpp
-//  19914    script/field_matchers.cpp
-//  20323    script/forced_failures.cpp
-//  20427    script/hiding.cpp
-//  20543    script/json_comparison.cpp
-//  20629    script/matcher.cpp
-//  20883    script/matchers.cpp
-//  21234    script/scope.cpp
-//  21292    script/script.cpp
-//  21721    script/text_matchers.cpp
-//  21842    delivery/answer_log.cpp
-//  22012    delivery/delivery.cpp
-//  22476    delivery/faults_and_waits.cpp
-//  22751    delivery/framing.cpp
-//  22868    delivery/gzip.cpp
-//  22935    delivery/pace_schedule.cpp
-//  23004    delivery/progress.cpp
-//  23055    delivery/write_queue.cpp
-//  23203    http/acceptor.cpp
-//  23311    http/compatibility.cpp
-//  23420    http/connection.cpp
-//  24001    http/poller.cpp
-//  24216    http/reactor.cpp
-//  24483    http/request_reader.cpp
-//  24934    http/response.cpp
-//  25015    http/server.cpp
-//  25423    http/sockets.cpp
-//  25931    http/turned_away.cpp
-//  26021    http/wakes.cpp
-//  26069    http/workers.cpp
-//  26182    evidence/diagnosis.cpp
-//  26401    evidence/evidence_json.cpp
-//  26783    evidence/exchange.cpp
-//  27081    evidence/gateway_problems.cpp
-//  27528    evidence/journal.cpp
-//  27686    evidence/kept_problems.cpp
-//  27796    evidence/notes.cpp
-//  27896    evidence/record.cpp
-//  28356    evidence/redaction.cpp
-//  28496    evidence/redirects.cpp
-//  28599    evidence/retries.cpp
-//  28980    evidence/review.cpp
-//  29361    evidence/told_in_body.cpp
-//  29458    evidence/verification.cpp
-//  29575    serve/asked_requests.cpp
-//  29642    serve/chat_judge.cpp
-//  29955    serve/connection_loop.cpp
-//  30116    serve/cross_origin.cpp
-//  30159    serve/delivery_report.cpp
-//  30248    serve/gateway_state.cpp
-//  30284    serve/judge.cpp
-//  30511    serve/limits.cpp
-//  30608    serve/operations.cpp
-//  30830    serve/profile_headers.cpp
-//  30871    serve/reply_answer.cpp
-//  31013    serve/request_checks.cpp
-//  31087    serve/runner.cpp
-//  31348    serve/served_models.cpp
-//  31426    serve/served_request.cpp
-//  31494    gateway/catalogue.cpp
-//  31907    gateway/catalogue_chunks.cpp
-//  32195    gateway/catalogue_delivery.cpp
-//  32347    gateway/catalogue_entries.cpp
-//  32576    gateway/catalogue_failures.cpp
-//  32857    gateway/catalogue_framing.cpp
-//  33041    gateway/catalogue_tool_calls.cpp
-//  33240    gateway/chat_script.cpp
-//  33389    gateway/gateway.cpp
-//  33679    gateway/mishaps.cpp
-//  34017    gateway/options.cpp
-//  34170    gateway/sweep.cpp
-//  34585    document/scenario_files.cpp
-//  34733    document/script_document.cpp
-//  35132    document/script_faults.cpp
-//  35434    document/script_files.cpp
-//  35578    document/script_gateway.cpp
-//  35907    document/script_matchers.cpp
-//  36265    document/script_objects.cpp
-//  36432    document/script_reader.cpp
-//  36870    document/script_references.cpp
-//  37186    document/script_replies.cpp
-//  37653    document/script_schema.cpp
-//  37785    document/script_sections.cpp
-//  38365    document/script_values.cpp
-//  38777  Adapters
-//  38794    adapters/catch2.hpp
-//  38951    adapters/doctest.hpp
-//  39114    adapters/gtest.hpp
+//    144    core/duration.hpp
+//    156    core/shared.hpp
+//    200    core/forward.hpp
+//    264    core/implementation.hpp
+//    280    gateway/gateway.hpp
+//    461    gateway/chat_script.hpp
+//    608    model/range.hpp
+//    640    script/matcher.hpp
+//    717    script/matchers.hpp
+//    843    model/reply.hpp
+//   1164    model/received_request.hpp
+//   1248    model/failure.hpp
+//   1350    core/wait.hpp
+//   1382    core/clock.hpp
+//   1486    model/fault.hpp
+//   1651    model/hold.hpp
+//   1693    model/pace.hpp
+//   1843    model/sse_dialect.hpp
+//   1959    model/writes.hpp
+//   1990    model/http_reply.hpp
+//   2067    model/connection_fault.hpp
+//   2158    evidence/journal.hpp
+//   2440    model/sent_answer.hpp
+//   2506    script/near_miss.hpp
+//   2550    evidence/verification.hpp
+//   2672    model/finding.hpp
+//   2714    evidence/review.hpp
+//   2835    model/operation.hpp
+//   2866    keys/api_key.hpp
+//   2987    keys/keys.hpp
+//   3042    model/profile.hpp
+//   3071    model/tokenizer.hpp
+//   3083    gateway/options.hpp
+//   3224    model/acceptance.hpp
+//   3393    request/chat_request.hpp
+//   3512    script/scope.hpp
+//   3566    script/failure_scope.hpp
+//   3612    script/chaos.hpp
+//   3706    gateway/sweep.hpp
+//   3843    gateway/catalogue.hpp
+//   4003    gateway/mishaps.hpp
+//   4102    document/scenario_files.hpp
+//   4134    core/error.hpp
+//   4149    document/script_document.hpp
+//   4289    evidence/evidence_json.hpp
+//   4313    core/printed.hpp
+//   4342    core/reporter.hpp
+//   4421  Implementation
+//   4482    core/random.hpp
+//   4512    core/text.hpp
+//   4615    core/json_reader.hpp
+//   4669    core/pattern.hpp
+//   4760    core/json_pointer.hpp
+//   4796    core/calendar.hpp
+//   4815    core/access.hpp
+//   4887    core/timeline.hpp
+//   5065    core/rows.hpp
+//   5091    core/change_count.hpp
+//   5135    core/process.hpp
+//   5162    core/warning.hpp
+//   5177    core/heap_optional.hpp
+//   5204    core/handoff.hpp
+//   5241    model/profile_traits.hpp
+//   5341    model/checks.hpp
+//   5357    model/reply_data.hpp
+//   5423    model/request_error.hpp
+//   5436    model/fault_rows.hpp
+//   5552    model/failure_rows.hpp
+//   5592    model/dialect_rows.hpp
+//   5629    model/finding_kinds.hpp
+//   5706    model/reply_checks.hpp
+//   5737    model/reply_template.hpp
+//   5759    request/embedding_request.hpp
+//   5783    request/chat_parser.hpp
+//   5800    request/chat_fields.hpp
+//   5848    request/chat_reader.hpp
+//   5943    keys/secrets.hpp
+//   5987    keys/key_store.hpp
+//   6194    answer/bodies.hpp
+//   6222    answer/events.hpp
+//   6280    answer/tokens.hpp
+//   6351    answer/completion.hpp
+//   6440    answer/completion_json.hpp
+//   6476    answer/completion_events.hpp
+//   6537    answer/words.hpp
+//   6552    answer/default_reply.hpp
+//   6567    answer/schema_instance.hpp
+//   6588    answer/embeddings.hpp
+//   6604    answer/schema_checker.hpp
+//   6694    answer/occurrences.hpp
+//   6729    script/matcher_node.hpp
+//   6813    script/script.hpp
+//   7071    script/chaos_plan.hpp
+//   7113    script/chaos_rules.hpp
+//   7187    script/connection_faults.hpp
+//   7241    script/forced_failures.hpp
+//   7283    script/field_matchers.hpp
+//   7366    script/hiding.hpp
+//   7404    script/excerpts.hpp
+//   7428    script/json_comparison.hpp
+//   7454    script/matcher_leaf.hpp
+//   7482    delivery/answer_log.hpp
+//   7591    delivery/gzip.hpp
+//   7616    delivery/framing.hpp
+//   7665    delivery/outlet.hpp
+//   7712    delivery/pace_schedule.hpp
+//   7754    delivery/progress.hpp
+//   7804    delivery/waits.hpp
+//   7880    delivery/write_queue.hpp
+//   7975    delivery/delivery.hpp
+//   8241    http/exchange_observer.hpp
+//   8275    http/sockets.hpp
+//   8395    http/wakes.hpp
+//   8464    http/connection.hpp
+//   8731    http/request_reader.hpp
+//   8855    http/server.hpp
+//   8915    http/response.hpp
+//   8930    http/turned_away.hpp
+//   8978    http/workers.hpp
+//   9034    http/acceptor.hpp
+//   9077    http/poller.hpp
+//   9130    http/reactor.hpp
+//   9236    evidence/kept_problems.hpp
+//   9299    evidence/record.hpp
+//   9537    evidence/gateway_parts.hpp
+//   9555    evidence/review_parts.hpp
+//   9616    evidence/diagnosis.hpp
+//   9678    evidence/redaction.hpp
+//   9698    evidence/gateway_problems.hpp
+//   9786    serve/asked_requests.hpp
+//   9863    serve/operations.hpp
+//   9930    serve/served_models.hpp
+//   9970    serve/gateway_state.hpp
+//  10028    serve/served_request.hpp
+//  10195    serve/runner.hpp
+//  10257    serve/connection_loop.hpp
+//  10300    serve/request_checks.hpp
+//  10320    serve/tester_code.hpp
+//  10384    gateway/catalogue_entries.hpp
+//  10647    gateway/option_values.hpp
+//  10705    gateway/sweep_run.hpp
+//  10728    document/script_reader.hpp
+//  10920    document/script_files.hpp
+//  10938    document/script_references.hpp
+//  10969    document/script_sections.hpp
+//  11087    document/script_values.hpp
+//  11219    document/loaded_document.hpp
+//  11250    core/calendar.cpp
+//  11331    core/clock.cpp
+//  11735    core/gate.cpp
+//  11945    core/json_reader.cpp
+//  12284    core/pattern.cpp
+//  12697    core/random.cpp
+//  12752    core/reporter.cpp
+//  12850    core/text.cpp
+//  13194    model/acceptance.cpp
+//  13253    model/checks.cpp
+//  13290    model/connection_fault.cpp
+//  13392    model/failure.cpp
+//  13538    model/fault.cpp
+//  13772    model/finding.cpp
+//  13806    model/hold.cpp
+//  13828    model/http_reply.cpp
+//  13894    model/pace.cpp
+//  14092    model/profile.cpp
+//  14270    model/range.cpp
+//  14300    model/received_request.cpp
+//  14368    model/reply.cpp
+//  14779    model/reply_checks.cpp
+//  14967    model/reply_template.cpp
+//  15138    model/sent_answer.cpp
+//  15166    model/sse_dialect.cpp
+//  15311    request/chat_fields.cpp
+//  15453    request/chat_messages.cpp
+//  15662    request/chat_reader.cpp
+//  16067    request/chat_request.cpp
+//  16151    request/embedding_request.cpp
+//  16239    keys/api_key.cpp
+//  16289    keys/key_store.cpp
+//  16786    keys/keys.cpp
+//  16850    keys/secrets.cpp
+//  17055    answer/bodies.cpp
+//  17128    answer/completion.cpp
+//  17354    answer/completion_events.cpp
+//  17550    answer/completion_json.cpp
+//  17767    answer/default_reply.cpp
+//  17964    answer/embeddings.cpp
+//  18081    answer/schema_checker.cpp
+//  18544    answer/schema_instance.cpp
+//  18917    answer/tokens.cpp
+//  19143    answer/words.cpp
+//  19204    script/chaos.cpp
+//  19344    script/chaos_rules.cpp
+//  19456    script/connection_faults.cpp
+//  19565    script/excerpts.cpp
+//  19627    script/field_matchers.cpp
+//  20036    script/forced_failures.cpp
+//  20140    script/hiding.cpp
+//  20256    script/json_comparison.cpp
+//  20342    script/matcher.cpp
+//  20596    script/matchers.cpp
+//  20947    script/scope.cpp
+//  21005    script/script.cpp
+//  21434    script/text_matchers.cpp
+//  21555    delivery/answer_log.cpp
+//  21725    delivery/delivery.cpp
+//  22189    delivery/faults_and_waits.cpp
+//  22462    delivery/framing.cpp
+//  22579    delivery/gzip.cpp
+//  22646    delivery/pace_schedule.cpp
+//  22715    delivery/progress.cpp
+//  22766    delivery/write_queue.cpp
+//  22907    http/acceptor.cpp
+//  23015    http/compatibility.cpp
+//  23124    http/connection.cpp
+//  23705    http/poller.cpp
+//  23873    http/reactor.cpp
+//  24136    http/request_reader.cpp
+//  24587    http/response.cpp
+//  24668    http/server.cpp
+//  25075    http/sockets.cpp
+//  25577    http/turned_away.cpp
+//  25661    http/workers.cpp
+//  25774    evidence/diagnosis.cpp
+//  25993    evidence/evidence_json.cpp
+//  26375    evidence/exchange.cpp
+//  26673    evidence/gateway_problems.cpp
+//  27120    evidence/journal.cpp
+//  27278    evidence/kept_problems.cpp
+//  27388    evidence/notes.cpp
+//  27488    evidence/record.cpp
+//  27948    evidence/redaction.cpp
+//  28088    evidence/redirects.cpp
+//  28191    evidence/retries.cpp
+//  28572    evidence/review.cpp
+//  28953    evidence/told_in_body.cpp
+//  29050    evidence/verification.cpp
+//  29167    serve/asked_requests.cpp
+//  29234    serve/chat_judge.cpp
+//  29547    serve/connection_loop.cpp
+//  29708    serve/cross_origin.cpp
+//  29751    serve/delivery_report.cpp
+//  29840    serve/gateway_state.cpp
+//  29876    serve/judge.cpp
+//  30103    serve/limits.cpp
+//  30200    serve/operations.cpp
+//  30422    serve/profile_headers.cpp
+//  30463    serve/reply_answer.cpp
+//  30604    serve/request_checks.cpp
+//  30678    serve/runner.cpp
+//  30939    serve/served_models.cpp
+//  31017    serve/served_request.cpp
+//  31085    gateway/catalogue.cpp
+//  31498    gateway/catalogue_chunks.cpp
+//  31786    gateway/catalogue_delivery.cpp
+//  31938    gateway/catalogue_entries.cpp
+//  32167    gateway/catalogue_failures.cpp
+//  32448    gateway/catalogue_framing.cpp
+//  32632    gateway/catalogue_tool_calls.cpp
+//  32831    gateway/chat_script.cpp
+//  32980    gateway/gateway.cpp
+//  33270    gateway/mishaps.cpp
+//  33608    gateway/options.cpp
+//  33761    gateway/sweep.cpp
+//  34176    document/scenario_files.cpp
+//  34324    document/script_document.cpp
+//  34723    document/script_faults.cpp
+//  35025    document/script_files.cpp
+//  35169    document/script_gateway.cpp
+//  35498    document/script_matchers.cpp
+//  35856    document/script_objects.cpp
+//  36023    document/script_reader.cpp
+//  36461    document/script_references.cpp
+//  36777    document/script_replies.cpp
+//  37244    document/script_schema.cpp
+//  37376    document/script_sections.cpp
+//  37956    document/script_values.cpp
+//  38368  Adapters
+//  38385    adapters/catch2.hpp
+//  38539    adapters/doctest.hpp
+//  38699    adapters/gtest.hpp

@@ -118,11 +118,11 @@ const bool catch2_notes = (want_notes(), true);
 }  // namespace
 }  // namespace mock_gateway::detail
 
+namespace Catch {
+
 // Only version 2 has this include guard. Version 3 prints durations itself.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
     defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
-namespace Catch {
-
 template <class Rep, class Period>
 struct StringMaker<std::chrono::duration<Rep, Period>> {
   static std::string convert(const std::chrono::duration<Rep, Period>& value) {
@@ -137,12 +137,9 @@ struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
   }
 };
 
-}  // namespace Catch
 #endif
 
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_OPTIONAL) && !defined(CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER)
-namespace Catch {
-
 template <class T>
 struct StringMaker<std::optional<T>> {
   static std::string convert(const std::optional<T>& value) {
@@ -154,6 +151,6 @@ template <>
 struct StringMaker<std::nullopt_t> {
   static std::string convert(const std::nullopt_t&) { return "nothing"; }
 };
+#endif
 
 }  // namespace Catch
-#endif

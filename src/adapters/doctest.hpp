@@ -126,9 +126,9 @@ inline doctest::String toString(ResponseFormat::Kind kind) { return to_string(ki
 
 }  // namespace mock_gateway
 
-#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
 namespace doctest {
 
+#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
 template <class Rep, class Period>
 struct StringMaker<std::chrono::duration<Rep, Period>> {
   static String convert(const std::chrono::duration<Rep, Period>& value) {
@@ -143,12 +143,9 @@ struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
   }
 };
 
-}  // namespace doctest
 #endif
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_OPTIONAL
-namespace doctest {
-
 template <class T>
 struct StringMaker<std::optional<T>> {
   static String convert(const std::optional<T>& value) { return value ? toString(*value) : String("nothing"); }
@@ -158,6 +155,6 @@ template <>
 struct StringMaker<std::nullopt_t> {
   static String convert(const std::nullopt_t&) { return "nothing"; }
 };
+#endif
 
 }  // namespace doctest
-#endif

@@ -2,26 +2,16 @@
 
 #include "bodies.hpp"
 
-#include <string_view>
+#include <utility>
 
-#include "../core/text.hpp"
+#include "../core/json.hpp"
 #include "../model/profile_traits.hpp"
 
 namespace mock_gateway::detail {
 namespace bodies {
 
-void append_member(std::string& out, std::string_view name, std::string_view value) {
-  text::append_json_string(out, name);
-  out += ':';
-  text::append_json_string(out, value);
-}
-
-/// The content of `error` in OpenAI's error bodies.
-struct OpenAiError {
-  std::string message;
-  std::string type;
-  std::string code;
-};
+/// JSON text, for values that may not be UTF-8.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string openai_type(int status) {
   if (status == 429) return "requests";
@@ -41,69 +31,47 @@ std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-OpenAiError openai_error(const Failure& failure) {
-  if (failure.is_documented_authentication_failure()) {
-    constexpr const char* type = "invalid_request_error";
-    if (failure.status() == 401) return {"Incorrect API key provided.", type, "invalid_api_key"};
-    if (failure.status() == 403) {
-      return {"You have insufficient permissions for this operation.", type, "insufficient_permissions"};
-    }
-  }
+/// The content of `error` in OpenAI's error bodies.
+Json openai_error(const Failure& failure) {
   const bool type_chosen = failure.type() != "error";
-  return {failure.message(), type_chosen ? failure.type() : openai_type(failure.status()), openai_code(failure)};
+  Json error = {{"message", failure.message()},
+                {"type", type_chosen ? failure.type() : openai_type(failure.status())},
+                {"param", failure.param().empty() ? Json() : Json(failure.param())},
+                {"code", openai_code(failure)}};
+  const bool is_authentication = failure.is_documented_authentication_failure();
+  if (is_authentication && failure.status() == 401) {
+    error["message"] = "Incorrect API key provided.";
+    error["type"] = "invalid_request_error";
+    error["code"] = "invalid_api_key";
+  } else if (is_authentication && failure.status() == 403) {
+    error["message"] = "You have insufficient permissions for this operation.";
+    error["type"] = "invalid_request_error";
+    error["code"] = "insufficient_permissions";
+  }
+  return error;
 }
 
-void append_model(std::string& out, const wire::Model& model, std::int64_t created) {
-  out += '{';
-  append_member(out, "id", model.id);
-  out += R"(,"object":"model","created":)";
-  out += std::to_string(created);
-  out += ',';
-  append_member(out, "owned_by", model.owner);
-  out += '}';
+Json json_of(const wire::Model& model, std::int64_t created) {
+  return {{"id", model.id}, {"object", "model"}, {"created", created}, {"owned_by", model.owner}};
 }
 
 }  // namespace bodies
 
 std::string error_body(const Failure& failure, Profile profile) {
   if (failure.raw_body()) return *failure.raw_body();
-  std::string out = R"({"error":{)";
-  if (traits_of(profile).error_shape == ErrorShape::openai) {
-    const bodies::OpenAiError error = bodies::openai_error(failure);
-    bodies::append_member(out, "message", error.message);
-    out += ',';
-    bodies::append_member(out, "type", error.type);
-    out += ',';
-    if (failure.param().empty()) {
-      out += R"("param":null)";
-    } else {
-      bodies::append_member(out, "param", failure.param());
-    }
-    out += ',';
-    bodies::append_member(out, "code", error.code);
-  } else {
-    bodies::append_member(out, "code", failure.code());
-    out += ',';
-    bodies::append_member(out, "message", failure.message());
-    out += ',';
-    bodies::append_member(out, "type", failure.type());
-  }
-  return out += "}}";
+  Json error = {{"code", failure.code()}, {"message", failure.message()}, {"type", failure.type()}};
+  if (traits_of(profile).error_shape == ErrorShape::openai) error = bodies::openai_error(failure);
+  return bodies::text_of({{"error", std::move(error)}});
 }
 
 std::string model_body(const wire::Model& model, std::int64_t created) {
-  std::string out;
-  bodies::append_model(out, model, created);
-  return out;
+  return bodies::text_of(bodies::json_of(model, created));
 }
 
 std::string models_body(const std::vector<wire::Model>& models, std::int64_t created) {
-  std::string out = R"({"object":"list","data":[)";
-  for (const wire::Model& model : models) {
-    if (out.back() != '[') out += ',';
-    bodies::append_model(out, model, created);
-  }
-  return out += "]}";
+  Json data = Json::array();
+  for (const wire::Model& model : models) data.push_back(bodies::json_of(model, created));
+  return bodies::text_of({{"object", "list"}, {"data", std::move(data)}});
 }
 
 }  // namespace mock_gateway::detail

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "../model/reply_data.hpp"
 #include "completion_json.hpp"
 
 namespace mock_gateway::detail {
@@ -76,19 +75,12 @@ CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, 
 }
 
 /// The scripted usage, or else the counted one.
-Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
-                 std::size_t reasoning) {
-  const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
-  const TokenUsage& tokens = scripted ? *scripted : counted;
-  Usage usage;
-  usage.prompt_tokens = tokens.prompt_tokens();
-  usage.completion_tokens = tokens.completion_tokens();
-  usage.total_tokens = tokens.total_tokens();
-  usage.reasoning_tokens = tokens.reasoning_tokens();
-  if (!usage.reasoning_tokens && reasoning > 0)
-    usage.reasoning_tokens = std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens);
-  usage.cached_tokens = tokens.cached_tokens();
-  return usage;
+TokenUsage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
+                      std::size_t reasoning) {
+  const TokenUsage usage =
+      scripted.value_or(TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion)));
+  if (usage.reasoning_tokens() || reasoning == 0) return usage;
+  return usage.reasoning(std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens()));
 }
 
 std::size_t tokens_of(const CompletionChoice& choice) {

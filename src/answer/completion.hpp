@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "../core/random.hpp"
 #include "../model/profile_traits.hpp"
 #include "../model/reply.hpp"
 #include "../model/reply_data.hpp"
@@ -49,21 +48,6 @@ struct CompletionChoice {
   std::size_t deltas() const;
 };
 
-struct Usage {
-  std::int64_t prompt_tokens = 0;
-  std::int64_t completion_tokens = 0;  // of all choices
-  std::int64_t total_tokens = 0;
-  std::optional<std::int64_t> reasoning_tokens;  // empty: the key is absent
-  std::optional<std::int64_t> cached_tokens;     // empty: absent, or 0 if the profile requires the key
-};
-
-namespace completions {
-
-/// Random generator for one part of a choice, independent of the other parts of the answer.
-Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
-
-}  // namespace completions
-
 /// A complete reply, the same for plain and streamed answers.
 /// `max_tokens` limits the reasoning, text, refusal and tool arguments of each choice, in this order; exceeding it
 /// gives `length`. Tool calls without remaining tokens are omitted. `stop` ends text or refusal before the earliest
@@ -78,7 +62,7 @@ class Completion {
   /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
-  const Usage& usage() const { return usage_; }
+  const TokenUsage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
   const ProfileTraits& traits() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
@@ -104,7 +88,7 @@ class Completion {
 
   std::vector<CompletionChoice> choices_;
   std::size_t delta_count_ = 0;
-  Usage usage_;
+  TokenUsage usage_{0, 0};
   std::vector<Json> extra_;
   std::vector<Json> extra_message_;
   std::vector<ExtraChunk> extra_chunks_;

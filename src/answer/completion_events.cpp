@@ -2,6 +2,7 @@
 
 #include "completion_events.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "../core/text.hpp"
@@ -26,7 +27,7 @@ CompletionEvents::CompletionEvents(const Completion& completion)
   deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) {
     deltas_left_ += 1 + choice.tool_calls.size();
-    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
+    call_deltas_.push_back(order_of(choice, completion_.interleaved()));
   }
   if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
@@ -55,28 +56,14 @@ bool CompletionEvents::next(StreamEvent& event) {
   return true;
 }
 
-std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
+std::vector<CompletionEvents::CallDelta> CompletionEvents::order_of(const CompletionChoice& choice, bool interleaved) {
   std::vector<CallDelta> order;
-  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
-    before = order.size();
-    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
-      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
-  }
+  for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+    for (std::size_t fragment = 0; fragment <= choice.tool_calls[call].arguments.deltas(); ++fragment)
+      order.push_back({call, fragment});
+  const auto by_fragment = [](const CallDelta& a, const CallDelta& b) { return a.fragment < b.fragment; };
+  if (interleaved) std::stable_sort(order.begin(), order.end(), by_fragment);
   return order;
-}
-
-std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
-  if (!call_deltas_.empty()) {
-    const std::vector<CallDelta>& order = call_deltas_[index];
-    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
-  }
-  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
-  for (std::size_t call = 0; call < calls.size(); ++call) {
-    const std::size_t fragments = calls[call].arguments.deltas();
-    if (position <= fragments) return CallDelta{call, position};
-    position -= 1 + fragments;
-  }
-  return std::nullopt;
 }
 
 bool CompletionEvents::write(StreamEvent& event) {
@@ -134,21 +121,21 @@ bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
     return true;
   }
   position -= choice.refusal.deltas();
-  const std::optional<CallDelta> delta = call_delta(index, position);
-  if (!delta) {
+  if (position >= call_deltas_[index].size()) {
     --positions_[index];  // nothing was sent
     return false;
   }
-  const CompletionToolCall& call = choice.tool_calls[delta->call];
+  const CallDelta& delta = call_deltas_[index][position];
+  const CompletionToolCall& call = choice.tool_calls[delta.call];
   begin(index, event);
   event.data += R"({"tool_calls":[{)";
-  completions::append_integer(event.data, "index", delta->call);
-  if (delta->fragment == 0) {
+  completions::append_integer(event.data, "index", delta.call);
+  if (delta.fragment == 0) {
     event.token = false;
     completions::append_call(event.data, call, "");
   } else {
     write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta->fragment - 1, "}}", event);
+                delta.fragment - 1, "}}", event);
   }
   event.data += "]}";
   event.data += rest_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +27,8 @@ class CompletionEvents final : public EventSource {
     std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// Interleaves the deltas of a choice's tool calls: all first deltas, then the first fragment of each, and so on.
-  static std::vector<CallDelta> interleave(const CompletionChoice& choice);
-  /// The delta at `position` among those of a choice's tool calls; empty at the end.
-  std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
+  /// The deltas of a choice's tool calls. Interleaved: all first deltas, then the first fragment of each, and so on.
+  static std::vector<CallDelta> order_of(const CompletionChoice& choice, bool interleaved);
 
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
@@ -54,7 +51,7 @@ class CompletionEvents final : public EventSource {
   std::size_t deltas_left_ = 0;         // of all choices
   std::size_t finished_ = 0;            // finish chunks sent
   std::size_t count_ = 0;
-  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
+  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice
   bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;

@@ -4,7 +4,6 @@
 #include "completion_json.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -51,32 +50,32 @@ void append_envelope(std::string& out, const Completion& completion, std::string
 }
 
 void append_usage(std::string& out, const Completion& completion) {
-  const Usage& usage = completion.usage();
+  const TokenUsage& usage = completion.usage();
   append_name(out, "usage");
   if (completion.usage_json()) {
     out += *completion.usage_json();
     return;
   }
   out += '{';
-  append_integer(out, "prompt_tokens", usage.prompt_tokens);
-  append_integer(out, "completion_tokens", usage.completion_tokens);
-  append_integer(out, "total_tokens", usage.total_tokens);
-  const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.traits().cached_tokens_key) {
+  append_integer(out, "prompt_tokens", usage.prompt_tokens());
+  append_integer(out, "completion_tokens", usage.completion_tokens());
+  append_integer(out, "total_tokens", usage.total_tokens());
+  const std::int64_t cached = usage.cached_tokens().value_or(0);
+  if (usage.cached_tokens() || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
     out += '}';
   }
-  if (usage.reasoning_tokens) {
+  if (usage.reasoning_tokens()) {
     append_name(out, "completion_tokens_details");
     out += '{';
-    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
+    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens());
     out += '}';
   }
   if (completion.traits().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
-    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
+    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens() - cached, 0));
   }
   out += '}';
 }

@@ -1,16 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "../core/json.hpp"
+#include "../core/random.hpp"
 #include "completion.hpp"
 
 // The JSON of completions and their chunks.
 
 namespace mock_gateway::detail {
 namespace completions {
+
+/// Random generator for one part of a choice, independent of the other parts of the answer.
+Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 /// `,"name":`, or without the comma at the start of an object.
 void append_name(std::string& out, std::string_view name);

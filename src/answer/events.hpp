@@ -1,3 +1,5 @@
+// The events of a stream, and those of `chunks()`.
+
 #pragma once
 
 #include <cstddef>
@@ -45,7 +47,16 @@ class EventSource {
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
-  bool next(StreamEvent& event) override;
+  bool next(StreamEvent& event) override {
+    if (sent_ == chunks_.size()) return false;
+    const StreamChunk& chunk = chunks_[sent_++];
+    event.data = chunk.bytes();
+    event.token = chunk.is_token();
+    event.raw = chunk.is_raw();
+    event.meta = chunk.is_meta();
+    event.at = chunk.time();
+    return true;
+  }
 
  private:
   const std::vector<StreamChunk>& chunks_;

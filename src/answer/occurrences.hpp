@@ -1,3 +1,5 @@
+// Counts equal requests; the limit of separate counters.
+
 #pragma once
 
 #include <array>
@@ -16,8 +18,18 @@ namespace mock_gateway::detail {
 class Occurrences {
  public:
   /// 1 for the first request with this fingerprint, 2 for the next, …
-  std::uint64_t next(std::uint64_t fingerprint);
-  void reset();
+  std::uint64_t next(std::uint64_t fingerprint) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = counts_.find(fingerprint);
+    if (known != counts_.end()) return ++known->second;
+    if (counts_.size() < exact) return counts_[fingerprint] = 1;
+    return ++shared_[fingerprint % shared_.size()];
+  }
+  void reset() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    counts_.clear();
+    shared_.fill(0);
+  }
 
  private:
   static constexpr std::size_t exact = 65'536;

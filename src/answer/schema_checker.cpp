@@ -4,16 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "../core/json_pointer.hpp"
 #include "../core/text.hpp"

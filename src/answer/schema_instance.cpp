@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 

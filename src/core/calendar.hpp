@@ -10,23 +10,8 @@
 namespace mock_gateway::detail {
 namespace calendar {
 
-/// A second of the proleptic Gregorian calendar, in UTC.
-struct CivilTime {
-  std::int64_t year;
-  std::int64_t month;    // 1 to 12
-  std::int64_t day;      // 1 to 31
-  std::int64_t weekday;  // 0: Sunday
-  std::int64_t hour;
-  std::int64_t minute;
-  std::int64_t second;
-};
-
 /// Whole seconds since the Unix epoch.
 std::int64_t unix_seconds(TimePoint moment);
-CivilTime civil_time(TimePoint moment);
-/// The reverse; ignores the weekday. The year must be from 1970 to 2200.
-TimePoint moment_of(const CivilTime& time);
-
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
 /// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.

@@ -1,4 +1,5 @@
-// The real, instant and manual clock; texts about waits. The manual clock's guard and start are in the header.
+// The real, instant and manual clock; texts about waits, and "timed out: ". The manual clock's guard and start are in
+// the header.
 
 #include "clock.hpp"
 
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <ostream>
 #include <set>
 #include <utility>
 
@@ -15,7 +17,6 @@
 #include "calendar.hpp"
 #include "error.hpp"
 #include "printed.hpp"
-#include "shared.hpp"
 #include "text.hpp"
 #include "timeline.hpp"
 
@@ -198,17 +199,12 @@ class ManualClockState final : public ClockState {
            "machine's time";
   }
 
-  template <class Condition>
-  bool wait(Duration timeout, const Condition& condition) {
+  /// Waits until there are `count` sleepers, or pending waits of any kind. Returns how many there are.
+  std::size_t wait(Duration timeout, std::size_t count, bool only_sleepers) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, bounded(timeout), condition);
-  }
-  // The mutex must be held for these: inside the condition of wait().
-  std::size_t sleepers_locked() const { return sleepers_; }
-  std::size_t pending_locked() const { return pending_.size(); }
-  std::size_t sleepers() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return sleepers_;
+    const auto there = [&] { return only_sleepers ? sleepers_ : pending_.size(); };
+    changed_.wait_for(lock, bounded(timeout), [&] { return there() >= count; });
+    return there();
   }
 
   std::vector<ManualClock::PendingWait> waits() const {
@@ -397,16 +393,18 @@ void ManualClock::sleep_for(Duration duration) { detail::manual(*this).sleep_for
 
 Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
-  const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
+  const std::size_t there = clock.wait(timeout, count, true);
+  const bool reached = there >= count;
+  const std::string message = (reached ? "" : std::to_string(there) + " of ") + std::to_string(count) +
                               " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
   return detail::Access::make<Wait>(reached, message);
 }
 
 Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
-  std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
+  const std::size_t there = clock.wait(timeout, count, false);
+  const bool reached = there >= count;
+  std::string message = (reached ? "" : std::to_string(there) + " of ") + std::to_string(count) +
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
   if (!reached) message += clock.about_date();
@@ -414,5 +412,9 @@ Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
 }
 
 std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
+
+std::ostream& operator<<(std::ostream& out, const Wait& wait) {
+  return out << (wait ? "" : "timed out: ") << wait.message();
+}
 
 }  // namespace mock_gateway

@@ -10,7 +10,6 @@ namespace mock_gateway {
 
 namespace wire {
 
-struct Header;
 class Headers;
 
 }  // namespace wire

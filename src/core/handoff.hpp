@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <utility>
+
 #include "version.hpp"
 
 namespace mock_gateway::detail {
@@ -17,15 +19,22 @@ class Handoff {
 /// Sets the handoff of the calling thread, which must have none, for the lifetime of this object.
 class ScopedHandoff {
  public:
-  explicit ScopedHandoff(Handoff& handoff);
-  ~ScopedHandoff();
+  explicit ScopedHandoff(Handoff& handoff) { current() = &handoff; }
+  ~ScopedHandoff() { current() = nullptr; }
   ScopedHandoff(const ScopedHandoff&) = delete;
   ScopedHandoff& operator=(const ScopedHandoff&) = delete;
 
-  bool is_pending() const;
+  bool is_pending() const { return current() != nullptr; }
+
+  static Handoff*& current() {
+    thread_local Handoff* current = nullptr;
+    return current;
+  }
 };
 
 /// Must be called before a thread blocks, runs test code or works for long: calls its handoff, if any. Cheap.
-void hand_off_event_loop() noexcept;
+inline void hand_off_event_loop() noexcept {
+  if (Handoff* const handoff = std::exchange(ScopedHandoff::current(), nullptr)) handoff->hand_over();
+}
 
 }  // namespace mock_gateway::detail

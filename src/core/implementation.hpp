@@ -1,3 +1,5 @@
+// The symbol that names a missing implementation; defined in `reporter.cpp`.
+
 #pragma once
 
 #include "version.hpp"

@@ -3,12 +3,7 @@
 #include "pattern.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "text.hpp"
 

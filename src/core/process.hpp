@@ -1,6 +1,11 @@
+// The process id; preserves SIGPIPE handling.
+
 #pragma once
 
+#include <unistd.h>
+
 #include <csignal>
+#include <mutex>
 
 #include "version.hpp"
 
@@ -8,17 +13,19 @@ namespace mock_gateway::detail {
 namespace process {
 
 /// An id that differs between a process and its forked children.
-long id();
+inline long id() { return ::getpid(); }
 
 /// Preserves SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks: one at a time.
 class KeptSigpipe {
  public:
-  KeptSigpipe();
-  ~KeptSigpipe();
+  KeptSigpipe() { ::sigaction(SIGPIPE, nullptr, &before_); }
+  ~KeptSigpipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
   KeptSigpipe(const KeptSigpipe&) = delete;
   KeptSigpipe& operator=(const KeptSigpipe&) = delete;
 
  private:
+  inline static std::mutex mutex_;
+  const std::lock_guard<std::mutex> lock_{mutex_};
   struct sigaction before_ {};
 };
 

@@ -46,15 +46,11 @@ double Random::normal() {  // Box-Muller transform
 }
 
 std::string Random::alphanumeric(std::size_t length) {
-  std::string text;
-  append_alphanumeric(length, text);
-  return text;
-}
-
-void Random::append_alphanumeric(std::size_t length, std::string& text) {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  text.reserve(text.size() + length);
+  std::string text;
+  text.reserve(length);
   for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
+  return text;
 }
 
 }  // namespace mock_gateway::detail

@@ -28,7 +28,6 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
-  void append_alphanumeric(std::size_t length, std::string& text);
 
  private:
   std::uint64_t state_;

@@ -1,13 +1,28 @@
-// Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
+// Passes reports of destroyed gateways, and notes on failed tests, to the test framework; texts of positions in a test;
+// the symbol whose absence makes the linker report a missing implementation.
 
 #include "reporter.hpp"
 
 #include <algorithm>  // remove
 #include <atomic>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
-namespace mock_gateway::detail {
+namespace mock_gateway {
+
+std::string SourceLocation::to_string() const {
+  const std::string_view path = file;
+  if (path.empty()) return {};
+  return std::string(path.substr(path.find_last_of("/\\") + 1)) + ":" + std::to_string(line);
+}
+
+namespace detail {
+
+extern "C" {
+void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
+}
+
 namespace reporters {
 
 std::atomic<Reporter>& current() {
@@ -84,4 +99,5 @@ void pass_over_notes() {
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
 
-}  // namespace mock_gateway::detail
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,3 +1,5 @@
+// A position in a test; `reporter.cpp` prints it.
+
 #pragma once
 
 #include <string>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -262,21 +261,11 @@ void append_json_string(std::string& out, std::string_view utf8) {
     out.append(utf8.substr(0, plain));
     if (plain == utf8.size()) break;
     const char character = utf8[plain];
-    const auto byte = static_cast<unsigned char>(character);
     utf8.remove_prefix(plain + 1);
-    switch (character) {
-      case '"': out.append("\\\""); break;
-      case '\\': out.append("\\\\"); break;
-      case '\b': out.append("\\b"); break;
-      case '\t': out.append("\\t"); break;
-      case '\n': out.append("\\n"); break;
-      case '\f': out.append("\\f"); break;
-      case '\r': out.append("\\r"); break;
-      default:
-        out.append("\\u00");
-        out.push_back(hex_digits[byte >> 4]);
-        out.push_back(hex_digits[byte & 0x0f]);
-    }
+    if (character == '"' || character == '\\')
+      out.append("\\").push_back(character);
+    else
+      append_escape(out, static_cast<unsigned char>(character));
   }
   out.push_back('"');
 }

@@ -14,8 +14,7 @@
 
 #include "clock.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Wakes a blocked thread. Thread-safe; harmless if no thread is blocked.
 class Wake {
@@ -110,10 +109,6 @@ class ClockWait final : public Pending {
   std::chrono::steady_clock::time_point began_;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// A wait for an acknowledgement by a client's kernel. No event reports it, so it is polled.
 class Acknowledgement {
  public:
@@ -191,6 +186,4 @@ GateCounts counts(const Gate& gate);
 /// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -1,3 +1,5 @@
+// The result of a wait; `clock.cpp` prints it.
+
 #pragma once
 
 #include <iosfwd>

@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "../answer/bodies.hpp"
 #include "../core/access.hpp"
 #include "../core/text.hpp"
-#include "../core/timeline.hpp"
 #include "../model/fault_rows.hpp"
-#include "../model/reply_data.hpp"
-#include "waits.hpp"
 
 namespace mock_gateway::detail {
 namespace delivery {

@@ -236,7 +236,6 @@ class Delivery {
   void stall_guard_expired(const std::string& purpose);
   void note_lateness(TimePoint moment);
   void plan_pings();
-  bool may_ping() const;
   /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();

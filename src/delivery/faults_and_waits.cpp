@@ -1,14 +1,11 @@
 // The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
 
 #include <algorithm>
-#include <utility>
 
 #include "../answer/bodies.hpp"
 #include "../core/access.hpp"
 #include "../core/text.hpp"
-#include "../core/timeline.hpp"
 #include "../model/fault_rows.hpp"
-#include "../model/reply_data.hpp"
 #include "delivery.hpp"
 
 namespace mock_gateway::detail {
@@ -246,7 +243,7 @@ void Delivery::stall_guard_expired(const std::string& purpose) {
 }
 
 bool Delivery::ping_comes_by(TimePoint moment) {
-  if (!may_ping()) return false;
+  if (!framing_ || inside_event_ || next_ping_ == TimePoint::max()) return false;
   const Duration late = timeline_.now() - next_ping_;
   if (late >= plan_.sse.ping_every()) next_ping_ += late - late % plan_.sse.ping_every();
   return next_ping_ <= moment;
@@ -277,7 +274,5 @@ void Delivery::plan_pings() {
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }
-
-bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
 
 }  // namespace mock_gateway::detail

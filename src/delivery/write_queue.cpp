@@ -7,23 +7,16 @@
 #include <mutex>
 
 namespace mock_gateway::detail {
-namespace delivery {
-
-/// Larger pieces are not copied, to save time and memory.
-inline constexpr std::size_t largest_copy = 65536;
-
-}  // namespace delivery
-
-void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, delivery::largest_copy)); }
+void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, largest_copy)); }
 
 void WriteQueue::send(std::string_view bytes) {
   const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
                         (writes_.kind == Writes::Kind::each_event && is_stream_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest_copy) {
     flush();
-    if (bytes.size() > delivery::largest_copy) {
+    if (bytes.size() > largest_copy) {
       // The last bytes are copied nevertheless, because the next mark refers to them.
-      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
+      large_ = bytes.substr(0, bytes.size() - largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
       bytes.remove_prefix(large_.size());

@@ -69,6 +69,9 @@ class WriteQueue {
     bool is_second_half = false;
   };
 
+  /// Larger pieces are not copied, to save time and memory.
+  static constexpr std::size_t largest_copy = 65536;
+
   /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
   /// Waits, if the reply asks for it, until the client has read earlier bytes.

@@ -1,7 +1,5 @@
 // Supports the oldest cpp-httplib, and detects incompatible configurations.
 
-#include "compatibility.hpp"
-
 #include <httplib.h>
 
 #include <atomic>
@@ -10,6 +8,7 @@
 #include <string_view>
 
 #include "../core/error.hpp"
+#include "server.hpp"
 
 #ifndef CPPHTTPLIB_VERSION
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"

@@ -2,14 +2,10 @@
 
 #include "connection.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "../core/handoff.hpp"
-#include "../core/shared.hpp"
-#include "../core/timeline.hpp"
 #include "workers.hpp"
 
 namespace mock_gateway::detail {

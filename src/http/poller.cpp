@@ -9,12 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstdint>
 #else
-#include <cstdint>
-#include <map>
-#include <mutex>
 #include <new>
 #include <vector>
 #endif
@@ -23,192 +20,148 @@ namespace mock_gateway::detail {
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 
-class Poller::Impl {
- public:
-  Impl() {
-    if (epoll_ < 0 || wake_.reading < 0) return;
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLET;
-    is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
-  }
-  ~Impl() {
-    if (epoll_ >= 0) ::close(epoll_);
-    sockets::close_wake(wake_);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+namespace poller {
 
-  bool is_open() const { return is_open_; }
-
-  bool add(int socket, void* owner) {
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    interest.data.ptr = owner;
-    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
-  }
-
-  /// Edge-triggered: an unwanted event occurs at most once per arrival.
-  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
-    if (wanted.room == before.room) return;
-    epoll_event interest{};
-    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    if (wanted.room) interest.events |= EPOLLOUT;
-    interest.data.ptr = owner;
-    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
-  }
-
-  void remove(int socket) {
-    epoll_event none{};
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
-  }
-
-  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-    std::array<epoll_event, 64> ready;
-    const int count = wait_for(ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
-    std::size_t told = 0;
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& one = ready[static_cast<std::size_t>(i)];
-      if (!one.data.ptr) {
-        sockets::clear_wake(wake_);
-        continue;
-      }
-      events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
-    }
-    return told;
-  }
-
-  void wake() noexcept { sockets::signal_wake(wake_); }
-
- private:
-  /// Waits with a precision of microseconds.
-  int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
-    if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
-#ifdef SYS_epoll_pwait2
-    if (has_pwait2_) {
-      // The system may wake up late by 0.1%. If this ends early, the caller looks again.
-      const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-      Timespec limit{seconds.count(), (left - seconds).count()};
-      const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
-      if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-      has_pwait2_ = false;  // before Linux 5.11, or filtered by a container
-    }
-#endif
-    sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
-    return ::epoll_wait(epoll_, events, most, 0);
-  }
-
-  /// The kernel's layout, independent of the C library's time_t.
-  struct Timespec {
-    std::int64_t seconds;
-    std::int64_t nanoseconds;
-  };
-
-  bool has_pwait2_ = true;
-  int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  sockets::WakePair wake_ = sockets::open_wake();
-  bool is_open_ = false;
+/// The kernel's layout, independent of the C library's time_t.
+struct Timespec {
+  std::int64_t seconds;
+  std::int64_t nanoseconds;
 };
+
+/// Waits with a precision of microseconds.
+int wait_for(int epoll, epoll_event* events, int most, std::optional<Duration> timeout) {
+  if (!timeout) return ::epoll_wait(epoll, events, most, -1);
+#ifdef SYS_epoll_pwait2
+  static std::atomic<bool> has_pwait2{true};
+  if (has_pwait2) {
+    // The system may wake up late by 0.1%. If this ends early, the caller looks again.
+    const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    Timespec limit{seconds.count(), (left - seconds).count()};
+    const long count = ::syscall(SYS_epoll_pwait2, epoll, events, most, &limit, nullptr, std::size_t{0});
+    if (count >= 0 || errno == EINTR) return static_cast<int>(count);
+    has_pwait2 = false;  // before Linux 5.11, or filtered by a container
+  }
+#endif
+  sockets::poll(epoll, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+  return ::epoll_wait(epoll, events, most, 0);
+}
+
+}  // namespace poller
+
+Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_ < 0 || wake_.reading < 0) return;
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLET;
+  is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
+}
+
+Poller::~Poller() {
+  if (epoll_ >= 0) ::close(epoll_);
+  sockets::close_wake(wake_);
+}
+
+bool Poller::is_open() const { return is_open_; }
+
+bool Poller::add(int socket, void* owner) {
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  interest.data.ptr = owner;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
+}
+
+/// Edge-triggered: an unwanted event occurs at most once per arrival.
+void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+  if (wanted.room == before.room) return;
+  epoll_event interest{};
+  interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  if (wanted.room) interest.events |= EPOLLOUT;
+  interest.data.ptr = owner;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+}
+
+void Poller::remove(int socket) {
+  epoll_event none{};
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
+}
+
+std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  std::array<epoll_event, 64> ready;
+  const int count = poller::wait_for(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
+  std::size_t told = 0;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& one = ready[static_cast<std::size_t>(i)];
+    if (!one.data.ptr) {
+      sockets::clear_wake(wake_);
+      continue;
+    }
+    events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+  }
+  return told;
+}
 
 #else
 
-class Poller::Impl {
- public:
-  Impl() = default;
-  ~Impl() { sockets::close_wake(wake_); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+Poller::Poller() = default;
 
-  bool is_open() const { return wake_.reading >= 0; }
+Poller::~Poller() { sockets::close_wake(wake_); }
 
-  bool add(int socket, void* owner) {
-    try {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      watched_[socket] = {owner, ++serial_, true, {}};
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    wake();
-    return true;
-  }
+bool Poller::is_open() const { return wake_.reading >= 0; }
 
-  void watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const auto found = watched_.find(socket);
-      if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
-      found->second.is_watched = true;
-      found->second.wanted = wanted;
-    }
-    wake();
-  }
-
-  void remove(int socket) {
+bool Poller::add(int socket, void* owner) {
+  try {
     const std::lock_guard<std::mutex> lock(mutex_);
-    watched_.erase(socket);
+    watched_[socket] = {owner, ++serial_, true, {}};
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  wake();
+  return true;
+}
 
-  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-    std::vector<sockets::Watched> asked = {{wake_.reading}};
-    std::vector<std::uint64_t> serials = {0};
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (const auto& [socket, one] : watched_) {
-        if (!one.is_watched) continue;
-        asked.push_back({socket, one.wanted});
-        serials.push_back(one.serial);
-      }
-    }
-    sockets::poll_each(asked, timeout);
-    if (asked.front().is_ready) sockets::clear_wake(wake_);
-    std::size_t told = 0;
+void Poller::watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
-      if (!asked[i].is_ready && !asked[i].hung_up) continue;
-      const auto found = watched_.find(asked[i].descriptor);
-      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
-      found->second.is_watched = false;
-      events[told++] = {found->second.owner, asked[i].hung_up};
-    }
-    return told;
+    const auto found = watched_.find(socket);
+    if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
+    found->second.is_watched = true;
+    found->second.wanted = wanted;
   }
+  wake();
+}
 
-  void wake() noexcept { sockets::signal_wake(wake_); }
+void Poller::remove(int socket) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  watched_.erase(socket);
+}
 
- private:
-  struct One {
-    void* owner = nullptr;
-    std::uint64_t serial = 0;
-    bool is_watched = false;
-    sockets::Wanted wanted;
-  };
-
-  sockets::WakePair wake_ = sockets::open_wake();
-  std::mutex mutex_;
-  std::map<int, One> watched_;
-  std::uint64_t serial_ = 0;
-};
+std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  std::vector<sockets::Watched> asked = {{wake_.reading}};
+  std::vector<std::uint64_t> serials = {0};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [socket, one] : watched_) {
+      if (!one.is_watched) continue;
+      asked.push_back({socket, one.wanted});
+      serials.push_back(one.serial);
+    }
+  }
+  sockets::poll_each(asked, timeout);
+  if (asked.front().is_ready) sockets::clear_wake(wake_);
+  std::size_t told = 0;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
+    if (!asked[i].is_ready && !asked[i].hung_up) continue;
+    const auto found = watched_.find(asked[i].descriptor);
+    if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
+    found->second.is_watched = false;
+    events[told++] = {found->second.owner, asked[i].hung_up};
+  }
+  return told;
+}
 
 #endif
 
-Poller::Poller() : impl_(std::make_unique<Impl>()) {}
-
-Poller::~Poller() = default;
-
-bool Poller::is_open() const { return impl_->is_open(); }
-
-bool Poller::add(int socket, void* owner) { return impl_->add(socket, owner); }
-
-void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
-  impl_->watch_again(socket, owner, wanted, before);
-}
-
-void Poller::remove(int socket) { impl_->remove(socket); }
-
-std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
-  return impl_->wait(events, most, timeout);
-}
-
-void Poller::wake() noexcept { impl_->wake(); }
+void Poller::wake() noexcept { sockets::signal_wake(wake_); }
 
 }  // namespace mock_gateway::detail

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "../core/duration.hpp"
@@ -38,8 +40,22 @@ class Poller {
   void wake() noexcept;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  sockets::WakePair wake_ = sockets::open_wake();
+#if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
+  int epoll_;
+  bool is_open_ = false;
+#else
+  struct WatchedSocket {
+    void* owner = nullptr;
+    std::uint64_t serial = 0;
+    bool is_watched = false;
+    sockets::Wanted wanted;
+  };
+
+  std::mutex mutex_;
+  std::map<int, WatchedSocket> watched_;
+  std::uint64_t serial_ = 0;
+#endif
 };
 
 }  // namespace mock_gateway::detail

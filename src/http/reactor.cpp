@@ -8,11 +8,6 @@
 #include <utility>
 
 namespace mock_gateway::detail {
-namespace reactor {
-
-inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
-
-}  // namespace reactor
 
 Reactor::~Reactor() {
   // Sessions remain if no thread was left to lead.
@@ -131,6 +126,7 @@ void Reactor::lead() {
 }
 
 bool Reactor::wait_for_events() {
+  constexpr std::chrono::seconds longest_vacancy{1};
   Session* ended = nullptr;
   std::optional<Moment> until;
   bool stays = true;  // whether this thread leads on; if not, another may lead already
@@ -141,7 +137,7 @@ bool Reactor::wait_for_events() {
     if (watched_ == 0) {
       const Moment now = std::chrono::steady_clock::now();
       vacant_since_ = std::min(vacant_since_, now);
-      until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
+      until = vacant_since_ + longest_vacancy;
       stays = !is_retired_ && (is_one_expected_ || now < *until);
     }
     if (watched_ > 0 || !stays) vacant_since_ = Moment::max();

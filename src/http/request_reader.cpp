@@ -11,7 +11,6 @@
 
 #include "../core/access.hpp"
 #include "../core/text.hpp"
-#include "../core/timeline.hpp"
 
 namespace mock_gateway::detail {
 namespace request_reader {

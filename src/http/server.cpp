@@ -8,10 +8,8 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -22,7 +20,6 @@
 #include "../core/process.hpp"
 #include "../core/warning.hpp"
 #include "acceptor.hpp"
-#include "compatibility.hpp"
 #include "reactor.hpp"
 #include "turned_away.hpp"
 #include "workers.hpp"
@@ -140,7 +137,7 @@ class Server::Impl final : public httplib::Server {
   int port() const { return port_; }
 
   void refuse() {
-    require_not_turning_away();
+    require_other_thread(is_turning_away());
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (!acceptor_) return;
     acceptor_.reset();
@@ -160,8 +157,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void stop_all() {
-    if (is_own_thread())
-      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+    require_other_thread(is_own_thread());
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
     std::unique_ptr<Acceptor> accepting;
     {
@@ -198,6 +194,11 @@ class Server::Impl final : public httplib::Server {
     int status = 400;
   };
 
+  static void require_other_thread(bool is_own) {
+    if (is_own)
+      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
@@ -216,11 +217,6 @@ class Server::Impl final : public httplib::Server {
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
       warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
             "when none is left, a connection is answered 503 connection_limit"});
-  }
-
-  void require_not_turning_away() const {
-    if (is_turning_away())
-      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
   void take(int socket, bool last_descriptor) noexcept {

@@ -19,7 +19,6 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
-#include <vector>
 
 #ifdef __linux__
 #include <linux/sockios.h>
@@ -177,25 +176,19 @@ bool was_closed(int socket) {
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-std::size_t unacknowledged(int socket) {
-#ifdef SIOCOUTQ
+#ifdef SIOCOUTQNSD
+/// A number of bytes that the system reports; 0 if unknown.
+std::size_t queued(int socket, unsigned long request) {
   int bytes = 0;
-  if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
-#else
-  static_cast<void>(socket);
-#endif
-  return 0;
+  return ::ioctl(socket, request, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-std::size_t unsent(int socket) {
-#ifdef SIOCOUTQNSD
-  int bytes = 0;
-  if (::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
+std::size_t unacknowledged(int socket) { return queued(socket, SIOCOUTQ); }
+std::size_t unsent(int socket) { return queued(socket, SIOCOUTQNSD); }
 #else
-  static_cast<void>(socket);
+std::size_t unacknowledged(int) { return 0; }
+std::size_t unsent(int) { return 0; }
 #endif
-  return 0;
-}
 
 #ifdef INET_DIAG_NOCOOKIE
 /// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.

@@ -9,18 +9,12 @@
 
 namespace mock_gateway::detail {
 
-namespace turned_away {
-
-inline constexpr std::size_t most_waiting = 8;
-/// After this time without another connection, the patience is reset.
-inline constexpr Duration quiet = std::chrono::seconds{1};
-
-}  // namespace turned_away
-
 void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
+  constexpr std::size_t most_waiting = 8;
+  constexpr Duration quiet = std::chrono::seconds{1};  // without another connection; then the patience is reset
   const auto now = std::chrono::steady_clock::now();
-  if (now - std::exchange(last_came_, now) > turned_away::quiet) patience_ = longest_patience;
-  if (connections_.size() == turned_away::most_waiting && !close_answered()) {
+  if (now - std::exchange(last_came_, now) > quiet) patience_ = longest_patience;
+  if (connections_.size() == most_waiting && !close_answered()) {
     answer(connections_.front());
     connections_.pop_front();
   }

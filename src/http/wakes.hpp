@@ -15,13 +15,30 @@ namespace mock_gateway::detail {
 class DescriptorWake final : public Wake {
  public:
   /// Forwards each wake to `other` from now on; null forwards nothing.
-  void tell(Wake* other);
-  ~DescriptorWake() override;
-  void wake() noexcept override;
+  void tell(Wake* other) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    other_ = other;
+  }
+  ~DescriptorWake() override { sockets::close_wake(pair_); }
+  void wake() noexcept override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.writing >= 0) sockets::signal_wake(pair_);
+    if (other_) other_->wake();
+  }
   /// The descriptor to poll. Only for the thread that serves the connection.
-  int prepare();
-  bool is_prepared();
-  void clear();
+  int prepare() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.reading < 0) pair_ = sockets::open_wake();
+    return pair_.reading;
+  }
+  bool is_prepared() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return pair_.reading >= 0;
+  }
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (pair_.reading >= 0) sockets::clear_wake(pair_);
+  }
 
  private:
   std::mutex mutex_;
@@ -34,12 +51,19 @@ class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
 
-  void stop();
+  void stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    if (socket_ >= 0) sockets::shut_down(socket_);
+  }
   bool is_stopped() const { return stopped_; }
   /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// Detaches from the socket, which is about to be closed and whose number may be reused.
-  void cut();
+  void cut() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    socket_ = -1;
+  }
 
  private:
   std::mutex mutex_;

@@ -4,38 +4,23 @@
 #include "key_store.hpp"
 
 #include <algorithm>  // all_of, max
-#include <set>
-#include <string_view>
-#include <utility>
 
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
-#include "secrets.hpp"
 
 namespace mock_gateway::detail {
 
 namespace key_store {
 
 /// `key "key_2" ("billing service")`.
-std::string name_of(const ApiKey& key);
-/// Returns the error for a secret that another key has.
-std::string taken(const ApiKey& holder);
-void require_limit(const std::optional<RateLimit>& limit);
-void require_limit(const std::optional<TokenLimit>& limit);
-/// Throws GatewayError for an id that no request can name.
-void require_models(const std::vector<std::string>& models);
-KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
-std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
-/// See ApiKey::hint.
-std::string hint_of(std::string_view secret);
-
 std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
 }
 
+/// See ApiKey::hint.
 std::string hint_of(std::string_view secret) {
   constexpr std::size_t shortest = 16;
   constexpr std::size_t shown = 4;
@@ -44,6 +29,7 @@ std::string hint_of(std::string_view secret) {
   return hint;
 }
 
+/// Returns the error for a secret that another key has.
 std::string taken(const ApiKey& holder) {
   return "that secret belongs to " + name_of(holder) +
          (holder.state == KeyState::deleted ? ", which is deleted and cannot be restored" : "") +
@@ -59,6 +45,7 @@ void require_secret(const std::string& secret) {
   }
 }
 
+/// Throws GatewayError for an id that no request can name.
 void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
     if (!text::is_valid_utf8(id)) throw GatewayError("the name of a model that a key may use must be UTF-8");
@@ -181,12 +168,8 @@ void KeyStore::put_values(Entry& its, const KeyValues& values) {
   its.key.limit_group = values.limit_group;
 }
 
-LimitWindow& KeyStore::window_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
-}
-
-LimitWindow& KeyStore::token_window_of(Entry& its) {
-  return its.key.limit_group.empty() ? its.token_window : group_token_windows_[its.key.limit_group];
+KeyStore::Windows& KeyStore::windows_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.windows : group_windows_[its.key.limit_group];
 }
 
 std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -203,15 +186,9 @@ void KeyStore::set_description(const std::string& id, std::string description) {
   changes_.note_for(id);
 }
 
-void KeyStore::set_state(const std::string& id, KeyState state) {
+void KeyStore::set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, to_string(state)), state, {});
-  changes_.note_for(id);
-}
-
-void KeyStore::set_steps(const std::string& id, std::vector<KeyStep> steps) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  put_in_state(living_entry(id, "disabled"), KeyState::enabled, std::move(steps));
+  put_in_state(living_entry(id, to_string(steps.empty() ? state : steps.front().state)), state, steps);
   changes_.note_for(id);
 }
 
@@ -228,48 +205,29 @@ void KeyStore::set_operations(const std::string& id, std::vector<Operation> oper
   changes_.note_for(id);
 }
 
-void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
+KeyStore::Entry& KeyStore::limited_entry(const std::string* id) { return id ? living_entry(*id, "limited") : for_all_; }
+
+void KeyStore::set_limit(const std::string* id, const std::optional<RateLimit>& limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = living_entry(id, "limited");
+  Entry& limited = limited_entry(id);
   limited.key.limit = limit;
-  window_of(limited) = LimitWindow{};
-  changes_.note_for(id);
+  windows_of(limited).requests = LimitWindow{};
+  changes_.note_for(limited.key.id);
 }
 
-void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
+void KeyStore::set_limit(const std::string* id, const std::optional<TokenLimit>& limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
-  limit_for_all_ = limit;
-  window_for_all_ = LimitWindow{};
-  changes_.note();
-}
-
-void KeyStore::set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit) {
-  key_store::require_limit(limit);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& limited = living_entry(id, "limited");
+  Entry& limited = limited_entry(id);
   limited.key.limit_tokens = limit;
-  token_window_of(limited) = LimitWindow{};
-  changes_.note_for(id);
+  windows_of(limited).tokens = LimitWindow{};
+  changes_.note_for(limited.key.id);
 }
 
-void KeyStore::set_limit_tokens_for_all(std::optional<TokenLimit> limit) {
-  key_store::require_limit(limit);
+ApiKey KeyStore::for_all() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  limit_tokens_for_all_ = limit;
-  token_window_for_all_ = LimitWindow{};
-  changes_.note();
-}
-
-std::optional<TokenLimit> KeyStore::limit_tokens_for_all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_tokens_for_all_;
-}
-
-std::optional<RateLimit> KeyStore::limit_for_all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_for_all_;
+  return for_all_.key;
 }
 
 void KeyStore::offer(const std::string& id) {
@@ -352,8 +310,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     its->taken_away = false;
     describe(*its, one.name);
     put_values(*its, one.values());
-    window_of(*its) = LimitWindow{};
-    token_window_of(*its) = LimitWindow{};
+    windows_of(*its) = Windows{};
   }
   // A key without a secret in the script may have lost its own to another key of the script.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -409,16 +366,8 @@ void KeyStore::take_step(Entry& its) {
   its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
 }
 
-KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
-  return judge(headers, bearer_in_any_case, received);
-}
-
-KeyStore::Presented KeyStore::look_at(const wire::Headers& headers, bool bearer_in_any_case) {
-  return judge(headers, bearer_in_any_case, std::nullopt);
-}
-
-KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in_any_case,
-                                    std::optional<TimePoint> received) {
+KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case,
+                                      std::optional<TimePoint> received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -469,20 +418,19 @@ KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in
 
 std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& taken = entry(id);
+  Entry* const limited[] = {&entry(id), &for_all_};
   std::optional<Duration> refused;
-  LimitWindow& window = window_of(taken);
-  if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
-  if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
+  for (Entry* const its : limited)
+    if (its->key.limit) refused = std::max(refused, windows_of(*its).requests.refusal(*its->key.limit, now));
   if (refused) return refused;
-  if (taken.key.limit) window.take(*taken.key.limit, now, newest_window_);
-  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now, newest_window_);
+  for (Entry* const its : limited)
+    if (its->key.limit) windows_of(*its).requests.take(*its->key.limit, now, newest_window_);
   return std::nullopt;
 }
 
 bool KeyStore::limits_tokens(const std::string& id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return limit_tokens_for_all_ || entry(id).key.limit_tokens;
+  return for_all_.key.limit_tokens || entry(id).key.limit_tokens;
 }
 
 std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
@@ -490,7 +438,7 @@ std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::si
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& its = entry(id);
   const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
-      {its.key.limit_tokens, token_window_of(its)}, {limit_tokens_for_all_, token_window_for_all_}};
+      {its.key.limit_tokens, windows_of(its).tokens}, {for_all_.key.limit_tokens, for_all_.windows.tokens}};
   std::optional<TokenRefusal> refused;
   for (const auto& [limit, window] : limits) {
     if (!limit) continue;
@@ -518,17 +466,15 @@ void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
 
 std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& asked = entry(id);
-  if (asked.key.limit) return key_store::quota_of(*asked.key.limit, window_of(asked), now);
-  if (limit_for_all_) return key_store::quota_of(*limit_for_all_, window_for_all_, now);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit) return key_store::quota_of(*its->key.limit, windows_of(*its).requests, now);
   return std::nullopt;
 }
 
 std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& asked = entry(id);
-  if (asked.key.limit_tokens) return key_store::quota_of(*asked.key.limit_tokens, token_window_of(asked), now);
-  if (limit_tokens_for_all_) return key_store::quota_of(*limit_tokens_for_all_, token_window_for_all_, now);
+  for (Entry* const its : {&entry(id), &for_all_})
+    if (its->key.limit_tokens) return key_store::quota_of(*its->key.limit_tokens, windows_of(*its).tokens, now);
   return std::nullopt;
 }
 

@@ -92,15 +92,13 @@ class KeyStore {
   /// Creates a key. Without a secret, one is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
-  void set_state(const std::string& id, KeyState state);
-  /// Sets its next states, after which it is enabled.
-  void set_steps(const std::string& id, std::vector<KeyStep> steps);
+  /// Sets its state after `steps`, which come first.
+  void set_state(const std::string& id, KeyState state, const std::vector<KeyStep>& steps = {});
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
-  void set_limit(const std::string& id, std::optional<RateLimit> limit);
-  void set_limit_for_all(std::optional<RateLimit> limit);
-  void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
-  void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
+  /// Sets a limit of the key and restarts its count. Null: the limit that all keys share.
+  void set_limit(const std::string* id, const std::optional<RateLimit>& limit);
+  void set_limit(const std::string* id, const std::optional<TokenLimit>& limit);
   /// Makes the first script that names the key its owner.
   void offer(const std::string& id);
   /// Replaces the keys that a script owns, atomically. A key keeps its id if it keeps its name or its secret. Keys no
@@ -120,16 +118,14 @@ class KeyStore {
   /// Returns the ids of the keys with this id or description, including deleted ones.
   std::vector<std::string> named(const std::string& name) const;
 
-  std::optional<RateLimit> limit_for_all() const;
-  std::optional<TokenLimit> limit_tokens_for_all() const;
+  /// Returns the limits that all keys share, as those of a key without an id.
+  ApiKey for_all() const;
 
   const ChangeCount& changes() const { return changes_; }
 
-  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key. Two or
-  /// more fields, another scheme, or an empty credential are malformed.
-  Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
-  /// Like present(), without counting the request.
-  Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
+  /// Checks the Authorization fields of a request that was complete at `received`, and counts it for its key; empty:
+  /// does not count it. Two or more fields, another scheme, or an empty credential are malformed.
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
   /// Counts against the shared limit and the key's own. If one is exceeded, against neither: returns the longer wait.
   std::optional<Duration> take(const std::string& id, TimePoint now);
   bool limits_tokens(const std::string& id) const;
@@ -153,21 +149,21 @@ class KeyStore {
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
+  struct Windows {
+    LimitWindow requests;
+    LimitWindow tokens;
+  };
   struct Entry {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
     std::vector<KeyStep> steps;          // future states; the first is the current `state`
     KeyState after = KeyState::enabled;  // the state after `steps`
-    LimitWindow window;
-    LimitWindow token_window;
+    Windows windows;
     std::uint64_t script = 0;  // the owner; 0: none
     bool offered = false;      // the first script that names it becomes its owner
     bool taken_away = false;   // deleted by its script, which may restore it
   };
-
-  /// Checks Authorization fields; counts the request if `received` is set.
-  Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these require the mutex.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
@@ -175,8 +171,8 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  LimitWindow& window_of(Entry& its);
-  LimitWindow& token_window_of(Entry& its);
+  Windows& windows_of(Entry& its);
+  Entry& limited_entry(const std::string* id);
   void give_secret(Entry& its, std::string secret);
   /// Sets the description, masked, because list() shows it: it must not contain a secret.
   void describe(Entry& its, std::string description);
@@ -200,12 +196,8 @@ class KeyStore {
   std::unordered_map<std::string, Entry*> by_secret_;
   std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' indexes in entries_
   secrets::Known known_;                                        // the same secrets, for masking; has its own mutex
-  std::optional<RateLimit> limit_for_all_;
-  LimitWindow window_for_all_;
-  std::map<std::string, LimitWindow> group_windows_;
-  std::optional<TokenLimit> limit_tokens_for_all_;
-  LimitWindow token_window_for_all_;
-  std::map<std::string, LimitWindow> group_token_windows_;
+  Entry for_all_;                                               // no key; holds the limits that all keys share
+  std::map<std::string, Windows> group_windows_;
   std::uint64_t newest_window_ = 0;  // the number of the newest window
   ChangeCount changes_;
 };

@@ -3,7 +3,6 @@
 #include "keys.hpp"
 
 #include <optional>
-#include <utility>
 
 #include "../core/access.hpp"
 #include "key_store.hpp"
@@ -27,7 +26,7 @@ void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState
 
 void Keys::disable_for(const std::string& id, std::size_t requests) const {
   const KeyOptions steps = KeyOptions().state_for(KeyState::disabled, requests);
-  store_->set_steps(id, detail::Access::values(steps).steps);
+  store_->set_state(id, KeyState::enabled, detail::Access::values(steps).steps);
 }
 
 void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
@@ -43,27 +42,27 @@ void Keys::limit_operations(const std::string& id, std::vector<Operation> operat
 }
 
 void Keys::limit_rate(const std::string& id, std::size_t requests, Duration window) const {
-  store_->set_limit(id, RateLimit{requests, window});
+  store_->set_limit(&id, RateLimit{requests, window});
 }
 
-void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(id, std::nullopt); }
+void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(&id, std::optional<RateLimit>()); }
 
 void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
-  store_->set_limit_for_all(RateLimit{requests, window});
+  store_->set_limit(nullptr, RateLimit{requests, window});
 }
 
-void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
+void Keys::unlimit_rate_for_all() const { store_->set_limit(nullptr, std::optional<RateLimit>()); }
 
 void Keys::limit_tokens(const std::string& id, std::size_t tokens, Duration window) const {
-  store_->set_limit_tokens(id, TokenLimit{tokens, window});
+  store_->set_limit(&id, TokenLimit{tokens, window});
 }
 
-void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit_tokens(id, std::nullopt); }
+void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit(&id, std::optional<TokenLimit>()); }
 
 void Keys::limit_tokens_for_all(std::size_t tokens, Duration window) const {
-  store_->set_limit_tokens_for_all(TokenLimit{tokens, window});
+  store_->set_limit(nullptr, TokenLimit{tokens, window});
 }
 
-void Keys::unlimit_tokens_for_all() const { store_->set_limit_tokens_for_all(std::nullopt); }
+void Keys::unlimit_tokens_for_all() const { store_->set_limit(nullptr, std::optional<TokenLimit>()); }
 
 }  // namespace mock_gateway

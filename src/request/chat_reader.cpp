@@ -42,11 +42,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.has(Extension::anything_with_model_and_messages)) {
-    read_valid_fields();
-  } else {
-    read_all();
-  }
+  read_all(acceptance_.has(Extension::anything_with_model_and_messages));
   check_tool_messages();
   if (request_.temperature && request_.top_p) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
@@ -127,26 +123,22 @@ void Reader::unknown_field(const std::string& path, std::string_view name) {
   add_finding(finding_kinds::unknown_field, message + ".");
 }
 
-void Reader::read_all() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_filled_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  read_messages(*fields_[messages], Path("messages"));
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
-  }
-}
-
-void Reader::read_valid_fields() {
+void Reader::read_all(bool skips_invalid) {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_string(*fields_[model], Path("model"));
+  if (!skips_invalid) require_filled_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  if (skips_invalid) {
+    for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  } else {
+    read_messages(*fields_[messages], Path("messages"));
+  }
   for (std::size_t field = stream; field < field_count; ++field) {
     if (fields_[field] == nullptr) continue;
     try {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
+      if (!skips_invalid) throw;
       fields_[field] = nullptr;  // as if absent
     }
   }

@@ -59,9 +59,8 @@ class Reader {
   bool is_documented_by_service(std::string_view name) const;
   /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
-  void read_all();
-  /// Like read_all(), but skips fields of the wrong type.
-  void read_valid_fields();
+  /// `skips_invalid`: skips fields of the wrong type.
+  void read_all(bool skips_invalid);
 
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);

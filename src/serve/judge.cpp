@@ -223,7 +223,7 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   const ReceivedRequest& request = head.request;
   const Acceptance& acceptance = gateway.settings.acceptance;
   const KeyStore::Presented presented =
-      gateway.keys->look_at(request.headers, acceptance.has(Extension::bearer_in_any_case));
+      gateway.keys->present(request.headers, acceptance.has(Extension::bearer_in_any_case), std::nullopt);
   const Route route = gateway.operations.find(request.method, path_of(request));
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;

@@ -103,8 +103,8 @@ bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& re
   return limits::take(served, [&](const Tokens& tokens) { return tokens_of(request, tokens); });
 }
 
-void keep_tokens(Answer& answer, const Usage& usage) {
-  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens));
+void keep_tokens(Answer& answer, const TokenUsage& usage) {
+  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens()));
 }
 
 }  // namespace mock_gateway::detail

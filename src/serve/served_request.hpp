@@ -157,7 +157,7 @@ bool take_request(ServedRequest& served);
 bool take_tokens_of_chat(ServedRequest& served);
 bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
 /// Keeps the tokens of the answer's usage; the others are returned.
-void keep_tokens(Answer& answer, const Usage& usage);
+void keep_tokens(Answer& answer, const TokenUsage& usage);
 
 // reply_answer.cpp
 
