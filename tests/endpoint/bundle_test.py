@@ -1,5 +1,5 @@
-"""Tests of bundles: files made from one exchange, with which another gateway repeats the reply, byte for byte and at the
-same pace.
+"""Tests of bundles: files made from one exchange, with which another gateway repeats the reply, byte for byte and at
+the same pace.
 
 Usage: bundle_test.py [PROGRAM]; the default program is $MOCK_GATEWAY_BIN.
 
@@ -41,7 +41,7 @@ class Reply:
 
     @property
     def comparable(self):
-        """Returns the sorted lines of each head without the date, and the body. Sorted, as a script reorders header fields."""
+        """Returns the lines of each head without the date, sorted because a script reorders them, and the body."""
         heads, rest = [], self.raw
         while True:
             head, mark, rest = rest.partition(b"\r\n\r\n")
@@ -152,7 +152,7 @@ class Bundles(unittest.TestCase):
         return text
 
     def unserved_bundle(self, gateway, exchange=1):
-        """Returns the text of a bundle without serving it, for a caller that checks by serving that the program accepts it."""
+        """Returns the text of a bundle without checking that the program accepts it. The caller serves the text."""
         eventually(self, lambda: gateway.get(f"/journal/{exchange}")["outcome"] != "pending", "the exchange goes on")
         status, headers, text = gateway.send("GET", f"{API}/journal/{exchange}/bundle")
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), text)
@@ -597,7 +597,7 @@ class Bundles(unittest.TestCase):
             self.refused(gateway, 1, "compressed")
 
     def test_each_scenario_of_the_catalogue(self):
-        # These scenarios affect a connection without an exchange, never end, or have no key.
+        # These scenarios affect a connection without an exchange, never end, or compress bodies, which could hide keys.
         without = {"reset-on-accept", "closed-on-accept", "garbage-on-accept", "connection-refused",
                    "reset-on-first-accept", "pings-defeat-idle-timeout", "brotli-unasked"}
         names = [line.split()[0] for line in program.execute("scenarios").stdout.splitlines() if line.strip()]

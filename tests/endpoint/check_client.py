@@ -262,7 +262,7 @@ class Client:
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 is_final = self.is_reused and "kept-connection-is-trusted" in self.bugs
-                if isinstance(error, TimeoutError) or is_final or not left:  # a retry after a timeout would time out too
+                if isinstance(error, TimeoutError) or is_final or not left:  # after a timeout a retry would time out too
                     raise
                 time.sleep(0.05)
                 continue

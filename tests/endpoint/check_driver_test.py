@@ -71,7 +71,7 @@ open(mark, "w").close()
 """
 
     def later(self, code, *flags):
-        """Returns the verdict on a scenario for whose job the driver gives this answer."""
+        """Runs `code` when a driver gets the job of a scenario. Returns the verdict on the scenario, and the run."""
         done = check_driver("--plain", *flags, *only("bad-request"), environment=self.environment, of=driver(
             f"{self.LATER}for job in jobs:\n"
             f"    if later and job['job'] == 'ask':\n        {code}\n"
@@ -171,7 +171,7 @@ open(mark, "w").close()
            ("say(job, {'text': 'x', 'error': ['no', 'text']})", "error"), ("say(job, {})", "text")]
 
     def test_an_invalid_answer_is_shown(self):
-        """Tests a driver that gives a different bad answer for each of these scenarios, in the order of the catalogue."""
+        """Tests a driver that gives another bad answer for each of these scenarios, in the order of the catalogue."""
         names = ["bad-request", "choices-empty", "choices-null", "content-filter-400", "context-overflow-as-code",
                  "context-overflow-code-400", "empty-200", "error-is-a-string"]
         done = check_driver("--plain", "--jobs", "1", *self.known(*(f"{name} plain crash" for name in names)),

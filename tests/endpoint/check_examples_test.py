@@ -50,7 +50,7 @@ def found_in(client):
 class Examples(unittest.TestCase):
     @staticmethod
     def run_of(client):
-        """Runs `check` on a client with a baseline. Puts known failures into it, because `check` does not repeat them."""
+        """Runs `check` on a client. All failures but one are in a baseline, because `check` does not repeat those."""
         flags, command = words_of(client)
         if not IS_EXHAUSTIVE:
             flags += only(*dict.fromkeys(line.split()[0] for line in found_in(client.replace("careful", "careless"))))

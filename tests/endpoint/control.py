@@ -74,7 +74,7 @@ def compare(method, path, status, answer):
 
 
 class Program:
-    """mock-gateway with its control API, started as the helpers start it. `script` is the content of its only script."""
+    """mock-gateway with its control API, started as by the helpers. `script` is the content of its only script."""
 
     def __init__(self, script=None, *flags, environment=None, **options):
         self.folder = tempfile.TemporaryDirectory()
